@@ -112,6 +112,7 @@ def test_all_public_names_are_here() -> None:
     assert set(ukd.__all__) - walked <= NO_STATE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", BAD)
 @pytest.mark.parametrize("what", ["t", "q", "v"])
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -220,6 +220,7 @@ LOOP = {
 }
 
 
+@pytest.mark.slow
 def test_a_mechanism_and_its_tasks_without_a_file():
     machine = Mechanism.from_data(
         LOOP, robot_description=f'<robot name="r">{ROBOT}</robot>', name="lifter"

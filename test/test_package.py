@@ -127,6 +127,7 @@ def test_release_tools_read_manifest_and_changelog(build: dict[str, Any]) -> Non
     assert len(changes.bullets) == text.count("\n* ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("directory", ["uk_dynamics", "launch"])
 def test_every_import_is_declared_for_rosdep(directory: str, manifest: ET.Element) -> None:
     keys = {entry.text for entry in manifest.iter("exec_depend")}
@@ -134,6 +135,7 @@ def test_every_import_is_declared_for_rosdep(directory: str, manifest: ET.Elemen
         assert KEYS.get(library, library) in keys, f"package.xml misses {library} of {file}"
 
 
+@pytest.mark.slow
 def test_every_import_is_declared_for_pip(build: dict[str, Any]) -> None:
     requirements = [*build["install_requires"], *build["extras_require"]["plot"]]
     names = {re.split(r"[<>=\[]", requirement)[0] for requirement in requirements}

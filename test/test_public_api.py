@@ -54,6 +54,7 @@ def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_ten_lines_are_enough():
     pytest.importorskip("matplotlib")
     done = python(SHORTER + PROMISES)
@@ -93,6 +94,7 @@ def test_importing_costs_nothing():
     assert done.stdout == "[]\n", done.stderr
 
 
+@pytest.mark.slow
 def test_the_library_needs_no_plots_and_no_ros():
     done = python(
         "import sys, uk_dynamics as ukd\n"

@@ -33,6 +33,7 @@ pytest.skip("no Chromium", allow_module_level=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("unlisted", "status"), [(False, 0), (True, 1)])
 def test_only_listed_skips_pass(pytester: pytest.Pytester, unlisted: bool, status: int) -> None:
     pytester.makepyfile(test_listed=TESTS)

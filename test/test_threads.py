@@ -87,6 +87,7 @@ def test_dynamics(backend: str) -> None:
     same_from_all(ask)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_rows_that_follow_references(backend: str) -> None:
     text = MOVED.replace("REFERENCE", "{type: sinusoid, amplitude: 0.2, frequency: 0.7}")
@@ -105,6 +106,7 @@ def test_servo_controller(backend: str) -> None:
     same_from_all(lambda state: controller.command(state).efforts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_derivatives(backend: str) -> None:
     derivatives = ukd.MotionDerivatives(MACHINE, backend)

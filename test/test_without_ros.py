@@ -82,6 +82,7 @@ def test_the_block_holds() -> None:
         assert "ModuleNotFoundError" in result.stderr
 
 
+@pytest.mark.slow
 def test_everything_outside_the_ros_layer_can_be_imported() -> None:
     result = python(IMPORT_EVERYTHING)
     assert result.returncode == 0, result.stderr
@@ -93,6 +94,7 @@ def test_importing_the_package_loads_no_more_than_it_must() -> None:
     assert not {"rclpy", "matplotlib", "tqdm"} & set(result.stdout.split())
 
 
+@pytest.mark.slow
 def test_a_shipped_mechanism_closes_and_moves() -> None:
     result = python(USE_THE_LIBRARY)
     assert result.returncode == 0, result.stderr
@@ -102,6 +104,7 @@ def test_a_shipped_mechanism_closes_and_moves() -> None:
     assert numbers["residual"] < 1e-9 * numbers["acceleration"], "within its constraints"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["describe", "package://uk_dynamics/config/four_bar.yaml"]]
 )

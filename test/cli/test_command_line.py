@@ -57,6 +57,7 @@ def test_a_bug_is_not_hidden(monkeypatch):
         main(["describe", "five_bar"])
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error():
     read, write = os.pipe()
     os.close(read)
@@ -90,6 +91,7 @@ def test_a_full_disk_is_one_line():
     )
 
 
+@pytest.mark.slow
 def test_a_terminal_that_knows_ascii_only(tmp_path):
     """The shipped URDF and this mechanism's errors hold other characters."""
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
@@ -109,6 +111,7 @@ def test_a_recording_in_place_of_a_mechanism_says_where_it_belongs(capsys):
     assert "uk_dynamics view MECHANISM --recording run.mcap" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_bar_on_a_terminal_and_none_in_a_pipe(capfd):
     words = ["simulate", "four_bar", "--duration", "0.5"]
     command = [sys.executable, "-m", "uk_dynamics", *words]

@@ -27,6 +27,7 @@ CLANG = [x for x in ("clang", "clang-19", "clang-16", "clang-14") if shutil.whic
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_it_compiles_into_the_cache(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -151,6 +152,7 @@ def test_an_exported_law_stands_on_its_contacts(tmp_path, capsys):
     )
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("name", MACHINES)
 def test_exported_batches_and_trajectories_give_the_same(name, tmp_path, capsys):

@@ -47,6 +47,7 @@ def derivatives_at(machine, state, efforts):
     return machine.derivatives(state, machine.inputs(efforts=efforts)).acceleration
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", BY)
 def test_the_example_prints_the_derivatives(source, tmp_path, by):
     program, machine = tmp_path / "program", shipped("five_bar")
@@ -69,6 +70,7 @@ def test_the_example_prints_the_derivatives(source, tmp_path, by):
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=TOLERANCE * np.abs(expected).max())
 
 
+@pytest.mark.slow
 def test_the_example_of_the_servo_law(source, tmp_path):
     program, machine = tmp_path / "program", shipped("five_bar")
     law = Tasks.from_file("five_bar_sweep", machine)
@@ -83,6 +85,7 @@ def test_the_example_of_the_servo_law(source, tmp_path):
     np.testing.assert_allclose(np.array(numbers, float), expected, rtol=0.0, atol=bound)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", BY)
 def test_many_states_compile_without_a_warning(source, tmp_path, by):
     batch = source.with_name(f"five_bar_{by}_batch.c")
@@ -98,6 +101,7 @@ def functions(source):
     return ctypes.CDLL(str(library))
 
 
+@pytest.mark.slow
 def test_derivatives_of_redundant_multipliers_and_forces(functions):
     """Along the constraints, and by the forces that act."""
     machine = shipped("five_bar")

@@ -298,6 +298,7 @@ def test_effort_limits_tell_the_motors_where_no_tag_does(here, capsys):
     assert json.loads(capsys.readouterr().out)["motors"] == []  # limits are there because they must
 
 
+@pytest.mark.slow
 def test_a_robot_with_an_impossible_antenna(here, capsys):
     """Its antennas have a negative principal moment; on a base of many kg that changes nothing."""
     try:

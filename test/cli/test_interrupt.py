@@ -100,6 +100,7 @@ def writing(command: Command) -> bool:
     return any(name.startswith(".") for name in command.files)
 
 
+@pytest.mark.slow
 def test_simulate(tmp_path: Path) -> None:
     (tmp_path / "run.npz").write_text("yesterday's")
     command = Command(tmp_path, "simulate", "four_bar", "--duration", "1e5", "--out", "run.npz")

@@ -36,6 +36,7 @@ def test_the_list_of_papers(capsys):
     assert "servo" in facts(capsys, "reproduce", "--list")
 
 
+@pytest.mark.slow
 def test_benchmark(capsys):
     report = facts(capsys, "benchmark", "four_bar", "--parts", "single", "--quick")
     engines = {row["engine"]: row for row in report["single"]}

@@ -385,6 +385,7 @@ def check_message(message, file, place, problem, remedy):
     assert remedy in advice
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", MECHANISMS)
 def test_a_malformed_mechanism_file_is_refused_in_one_line(case, tmp_path, capsys):
     text, place, problem, remedy = MECHANISMS[case]

@@ -39,6 +39,7 @@ def original(kind: str, name: str) -> tuple[str, str]:
     return "own.xml", mjcf(machine)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["mechanism", "tasks", "urdf", "sdf", "mjcf"])
 def test_no_file_ends_in_a_traceback(kind, tmp_path, capsys, monkeypatch):
     if kind == "mjcf":

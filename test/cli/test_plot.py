@@ -182,6 +182,7 @@ def test_neighbouring_curves_differ_in_colour_and_in_style(trajectory):
         assert one.get_linestyle() != other.get_linestyle()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [1.7e308, -1.7e308, np.inf])
 @pytest.mark.parametrize("field", ["residual", "v", "efforts"])
 def test_numbers_that_overflow_are_left_out(trajectory, tmp_path, field, value):
@@ -201,6 +202,7 @@ def test_what_was_not_heard_is_left_out(trajectory):
     assert "nan" not in text.split("<svg")[0]
 
 
+@pytest.mark.slow
 def test_the_last_error_is_the_last_that_was_heard(trajectory, tmp_path, capsys):
     error = np.full((len(trajectory.t), 1), np.nan)
     error[3:6, 0] = (0.3, -0.2, 0.1)

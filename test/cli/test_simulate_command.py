@@ -55,6 +55,7 @@ def test_a_driven_or_damped_machine_does_not_drift_in_energy(name, capsys):
     assert found["energy_change"] > 1e-6  # J
 
 
+@pytest.mark.slow
 def test_a_task_that_begins_on_its_reference_is_followed(capsys):
     arguments = ["five_bar", "--tasks", "five_bar_sweep", "--duration", "0.5"]
     continuous = summary(capsys, *arguments)
@@ -68,6 +69,7 @@ def test_a_task_that_begins_on_its_reference_is_followed(capsys):
     assert continuous["largest_tracking_error"] < sampled["largest_tracking_error"] <= 2e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "tolerance"),
     [
@@ -204,6 +206,7 @@ def test_modes_without_tasks_have_none(capsys):
     assert "exclude --tasks" in found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 def test_mechanism_and_law_are_compiled_at_the_first_start(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -222,6 +225,7 @@ def test_mechanism_and_law_are_compiled_at_the_first_start(tmp_path, monkeypatch
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 def test_from_python_mechanism_and_law_are_compiled_too(tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -51,6 +51,7 @@ def soft():
     return pinned_arm("  hold: {type: joint, joint: j1, compliance: 1.0e-3}\n")
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_auto_is_interpreted_until_the_library_is_ready(caplog):
     machine = shipped("five_bar")
@@ -74,6 +75,7 @@ def test_auto_is_interpreted_until_the_library_is_ready(caplog):
     assert isinstance(select_backend(machine), CompiledDynamics)  # at once: it is in the cache
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_servo_law_changes_over_too(caplog):
     """Tasks with expressions, which are sent to another process."""
@@ -93,6 +95,7 @@ def test_a_servo_law_changes_over_too(caplog):
     assert law.allocate(outcome.servo, demand, *limits)[1]
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_without_deferring_auto_compiles_first():
     dynamics = select_backend(shipped("five_bar"), Selection(unready="wait"))
@@ -167,6 +170,7 @@ def test_without_a_compiler_auto_is_interpreted_and_says_so_once(named, monkeypa
     assert [r.message.count("no C compiler") for r in caplog.records] == [1]
 
 
+@pytest.mark.slow
 def test_a_compiler_that_fails_in_the_background_is_quoted(monkeypatch, tmp_path, caplog):
     script = tmp_path / "cc"
     script.write_text(

@@ -29,6 +29,7 @@ def test_code_for_an_unknown_processor_with_avx512_is_right_at_the_first_level()
     assert set(found.differences) == {question.name for question in asked}
 
 
+@pytest.mark.slow
 def test_a_compiler_that_makes_something_else_is_found(tmp_path) -> None:
     """And one that fails, and code that ends the process."""
     assert compiler is not None

@@ -190,6 +190,7 @@ def test_a_motor_that_is_too_weak_for_the_grip_is_named():
     np.testing.assert_allclose(found.efforts, (2.0 * G - 6.0) / 0.8, rtol=0, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_leg_with_loops_stands_by_its_efforts():
     """The efforts of a walking machine on four feet hold it in the forward dynamics as well."""
     machine = Mechanism.from_file(ROOT / "examples" / "plantigrade" / "plantigrade.yaml")

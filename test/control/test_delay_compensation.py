@@ -54,6 +54,7 @@ def test_a_known_delay_does_not_cost_accuracy(name: str):
     assert largest_error(name, DELAY, DELAY) < 2.0 * largest_error(name, 0.0, None)
 
 
+@pytest.mark.slow
 def test_an_unknown_delay_does_and_a_wrong_one_less():
     unknown = largest_error("five_bar", DELAY, None)
     wrong = largest_error("five_bar", DELAY, DELAY - 0.5 * PERIOD)

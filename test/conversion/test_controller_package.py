@@ -564,6 +564,7 @@ def test_templates_keep_to_the_length_of_ament_cpplint() -> None:
     assert not [line for line in lines if len(line) > 100]
 
 
+@pytest.mark.slow
 def test_the_package_is_whole_and_well_formed(texts: dict[str, str]) -> None:
     assert not [name for name, text in texts.items() if "@" in text.replace("maintainer@todo", "")]
     manifest = ET.fromstring(texts["package.xml"])
@@ -593,6 +594,7 @@ def test_only_parts_that_the_tasks_have_are_parameters(
     assert not parts & yaml.safe_load(other)["two_dof_controller"].keys()
 
 
+@pytest.mark.slow
 def test_the_goal_in_the_readme_is_the_start(
     texts: dict[str, str], machine: ukd.Mechanism, tasks: ukd.Tasks
 ) -> None:
@@ -609,6 +611,7 @@ def test_the_goal_in_the_readme_is_the_start(
     assert np.abs(error).max() < 5.1e-5, "m, rounded to four digits"
 
 
+@pytest.mark.slow
 def test_a_namespace_is_that_of_nodes_parameters_and_commands(
     machine: ukd.Mechanism, tasks: ukd.Tasks
 ) -> None:

@@ -131,6 +131,7 @@ def test_limits_are_hard_and_friction_sticks(walker):
     assert {"hip.lower_stop", "hip.upper_stop", "hip.sticking"} <= names
 
 
+@pytest.mark.slow
 def test_what_is_imported_lands_and_rests(tmp_path, capsys):
     path = tmp_path / "box.xml"
     path.write_text(

@@ -82,6 +82,7 @@ def test_without_what_stands_still_the_ground_is_level(tmp_path):
     assert of["ground_arm_tip"] == (1.0, 0.0)
 
 
+@pytest.mark.slow
 def test_it_stands_on_a_height_map(tmp_path):
     """A picture of 3 × 3 points, grey 0.5 of 0.4 m, 1 m up."""
     matplotlib = pytest.importorskip("matplotlib.image")

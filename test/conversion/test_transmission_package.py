@@ -22,6 +22,7 @@ DRIVER = ROOT / "test" / "conversion" / "transmission_driver.cpp"
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsanitize=address,undefined", "-O1")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler on this machine")
 def test_a_four_bar_is_a_joint_with_the_power_of_its_motor(tmp_path: Path) -> None:
     machine = shipped("four_bar")

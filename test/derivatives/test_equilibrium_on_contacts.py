@@ -124,6 +124,7 @@ def test_a_table_falls_onto_its_feet() -> None:
     assert lower == pytest.approx(0.5 * weight + push * 0.3 / 0.4, abs=1e-8)  # N, rounding
 
 
+@pytest.mark.slow
 def test_what_tips_over_would_have_to_pull() -> None:
     """Beyond tan α = 0.2/0.6 the upper feet would."""
     assert table(np.arctan(1.0 / 3.0) - 1e-4, 1.0, 0.6).equilibrium(above(0.6)).contacts
@@ -156,6 +157,7 @@ def test_a_box_on_a_slope_tips_at_width_over_height(slope: float) -> None:
         assert sorted(found.tips_over) == SIDE
 
 
+@pytest.mark.slow
 def test_a_load_that_is_moved_outward_tips_a_table() -> None:
     """The centre of pressure is below the centre of mass; beyond the feet they would pull."""
     slide = joint("slide", "body", "load", kind="prismatic", axis="1 0 0", xyz="0 0 0.2")

@@ -79,6 +79,7 @@ def test_upright_it_falls_at_the_same_rate() -> None:
     assert np.sort(values.real) == pytest.approx([-rate, rate], abs=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["stewart_platform", "excavator", "rolling_disc", "skate"])
 def test_the_linear_system_predicts_the_motion(name: str) -> None:
     """Small deviations after a short time, to second order in both; nonholonomic ones included."""
@@ -194,6 +195,7 @@ def test_discrete_steps_are_those_of_the_flow() -> None:
     assert pytest.approx(np.linalg.solve(system.A, (A - np.eye(2)) @ system.B), abs=1e-12) == B
 
 
+@pytest.mark.slow
 def test_steps_along_a_motion_lead_from_deviation_to_deviation() -> None:
     """The crank of the five-bar falls for 0.2 s; once it starts a little lower, and slower."""
     mechanism, period, steps = shipped("five_bar"), 0.002, 100

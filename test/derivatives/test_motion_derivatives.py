@@ -56,6 +56,7 @@ def error(found: np.ndarray, expected: np.ndarray) -> float:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_derivative_of_the_motion(name: str) -> None:
     """Along any direction where rows are independent, along the constraints where they are not."""
@@ -218,6 +219,7 @@ def test_patterns_cover_derivatives_and_know_zeros() -> None:
         assert np.abs(by.whole[~pattern.whole]).max(initial=0.0) < TOLERANCE
 
 
+@pytest.mark.slow
 def test_states_that_lanes_cannot_answer_are_told_from_others() -> None:
     """Nearly flat the rows in lanes are too many, off the loops the other rows do not follow them.
 
@@ -242,6 +244,7 @@ def test_states_that_lanes_cannot_answer_are_told_from_others() -> None:
             assert_same(of_state(many, k), one)
 
 
+@pytest.mark.slow
 def test_a_batch_says_where_there_are_no_derivatives() -> None:
     mechanism = shipped("five_bar")
     (state, tau, _), nv = at_random(mechanism, 2), mechanism.model.nv
@@ -257,6 +260,7 @@ def test_a_batch_says_where_there_are_no_derivatives() -> None:
         MotionDerivatives(mechanism, "compiled").batch(q, v[:, : nv - 1])
 
 
+@pytest.mark.slow
 def test_lanes_without_redundant_rows_know_singular_masses_and_forces_that_are_not_finite() -> None:
     """A point mass on two massless bars: stretched, nothing says how these move across the mass."""
     parts = link("base") + link("upper", mass=0.0) + link("lower", inertia=0.0, com="1 0 0")

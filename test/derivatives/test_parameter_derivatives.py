@@ -116,6 +116,7 @@ def test_compiled_derivatives_are_the_same(machine: str) -> None:
                 assert np.abs(by[:, expected.exist] - right).max() < TOLERANCE * size(right)
 
 
+@pytest.mark.slow
 def test_one_library_serves_all_values_and_columns_are_as_asked_for() -> None:
     mechanism, names = shipped("five_bar"), ["gravity.z", "links.left_leg.mass"]
     heavy = mechanism.with_parameters({"links.left_leg.mass": 3.0})

@@ -49,6 +49,7 @@ def test_efforts_by_state_and_reference(name: str, tasks: str) -> None:
     assert off < TOLERANCE * np.abs(expected).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["compiled", "interpreted"])
 def test_a_motor_at_its_limit_is_held(backend: DerivativeBackend) -> None:
     """The others then share what it does not give; at the edge of the limit there is no answer."""
@@ -77,6 +78,7 @@ def test_a_motor_at_its_limit_is_held(backend: DerivativeBackend) -> None:
     assert found.status is DerivativeStatus.TASKS_MISSED
 
 
+@pytest.mark.slow
 def test_many_states_as_one_by_one() -> None:
     """In C as in Python, with a preload and a limit; a state without numbers disturbs no other."""
     mechanism = shipped("coordinated_robots")

@@ -179,6 +179,7 @@ def test_every_example_folder_is_tested():
     assert {path.parent.name for path in EXAMPLES.glob("*/README.md")} == known
 
 
+@pytest.mark.slow
 def test_chebyshevs_machine_walks_by_one_motor():
     file = EXAMPLES / "plantigrade" / "plantigrade.yaml"
     mechanism = ukd.Mechanism.from_file(file)
@@ -243,6 +244,7 @@ def test_the_equation_of_motion_holds_for_arbitrary_efforts(name):
     assert np.abs(left).max() < 1e-10 * (1.0 + np.abs(terms.F).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_motion_follows_within_the_limits_of_the_motors(name):
     mechanism, tasks = machine(name)

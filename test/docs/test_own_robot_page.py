@@ -58,6 +58,7 @@ def test_from_a_urdf_to_servo_control_in_ten_commands(here, capsys):
     assert float(error) < 1e-5
 
 
+@pytest.mark.slow
 def test_an_ankle_from_scratch_in_eight_commands(here, capsys):
     assert len(commands(ANKLE)) + len(commands(ANKLE, run=False)) <= 8
     for arguments in commands(ANKLE):

@@ -83,6 +83,7 @@ def lay_down(block: Block) -> None:
             Path(name).write_text(block.text, encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", pages("python", *SHELL))
 def test_programs_and_commands_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

@@ -59,6 +59,7 @@ def test_there_are_errors_to_look_at() -> None:
     assert len(QUOTED) > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quoted", QUOTED)
 def test_the_code_says_it(quoted: str, said: set[str]) -> None:
     assert any(fits(quoted, text) for text in said)

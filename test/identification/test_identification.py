@@ -114,6 +114,7 @@ def test_a_five_bar_has_five_base_parameters(five_bar: Mechanism) -> None:
     assert set(found.without_effect) == {x.name for x in parameters} - told
 
 
+@pytest.mark.slow
 def test_payload_and_friction_come_back_from_noisy_encoders(loaded: Identification) -> None:
     # the payload on the coupler acts by its mass alone, as the coupler only translates
     assert loaded["payload.coupler_link.mass"].value == pytest.approx(LOAD, rel=0.01)
@@ -126,6 +127,7 @@ def test_payload_and_friction_come_back_from_noisy_encoders(loaded: Identificati
     assert loaded.motions[0].noise[0] == pytest.approx(1e-4, rel=0.1)
 
 
+@pytest.mark.slow
 def test_samples_with_a_motor_at_its_limit_are_left_out(noisy: Trajectory) -> None:
     # commands in the file, less from the motor: without detection the mass is found too small
     limit = 0.9 * float(np.abs(noisy.efforts).max())
@@ -144,6 +146,7 @@ def test_samples_with_a_motor_at_its_limit_are_left_out(noisy: Trajectory) -> No
         identify(with_limit(1e-3), [clipped], estimate=FRICTIONS)
 
 
+@pytest.mark.slow
 def test_held_out_efforts_are_predicted(loaded: Identification) -> None:
     assert loaded.held_out.relative_before > 0.1
     assert loaded.held_out.relative < 0.02
@@ -172,6 +175,7 @@ def test_all_links_stay_bodies_and_combinations_come_back(
             assert moments[0] + moments[1] >= moments[2] * (1.0 - 1e-9)
 
 
+@pytest.mark.slow
 def test_a_motor_constant_comes_back_when_the_masses_are_known(
     five_bar: Mechanism, machine: Mechanism, noisy: Trajectory
 ) -> None:
@@ -214,6 +218,7 @@ def test_a_payload_adds_what_a_point_mass_adds(five_bar: Mechanism) -> None:
         five_bar.with_payload("left_leg", 1.0, inertia=np.diag([1.0, 1.0, 3.0]))
 
 
+@pytest.mark.slow
 def test_an_excitation_stays_within_limits_and_tells_more(five_bar: Mechanism) -> None:
     regressor = Regressor(five_bar, linear_parameters(five_bar, FRICTIONS, "coupler_link"))
     found = excitation(regressor, 4.0, evaluations=60, seed=3)
@@ -251,6 +256,7 @@ def test_an_excitation_begins_where_loops_bound_it() -> None:
         assert not limits.limit_violations(closed.q)
 
 
+@pytest.mark.slow
 def test_what_is_told_badly_is_not_called_identified(
     five_bar: Mechanism, loaded: Identification, noisy: Trajectory
 ) -> None:
@@ -263,6 +269,7 @@ def test_what_is_told_badly_is_not_called_identified(
     assert any("nothing is identified" in remark for remark in found.remarks)
 
 
+@pytest.mark.slow
 def test_the_command_writes_files_that_read_back(
     noisy: Trajectory, loaded: Identification, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -313,6 +320,7 @@ def test_standard_deviations_are_those_of_the_estimates(
     assert 0.5 < np.sqrt(np.square(off).mean()) < 1.6
 
 
+@pytest.mark.slow
 def test_a_delay_of_motors_is_found(five_bar: Mechanism, noisy: Trajectory) -> None:
     late = Trajectory(
         **{**vars(noisy), **{x: getattr(noisy, x)[5:] for x in ("t", "q", "v", "qdd")}}
@@ -325,6 +333,7 @@ def test_a_delay_of_motors_is_found(five_bar: Mechanism, noisy: Trajectory) -> N
     assert found["joints.crank.damping"].value == pytest.approx(DAMPING, rel=0.1)
 
 
+@pytest.mark.slow
 def test_time_without_states_is_left_out(five_bar: Mechanism, noisy: Trajectory) -> None:
     kept = np.ones(len(noisy.t), dtype=bool)
     kept[1000:1050] = False  # a tenth of a second
@@ -389,6 +398,7 @@ def test_wrong_names_are_answered_with_valid_ones(five_bar: Mechanism, noisy: Tr
         identify(five_bar, [short])
 
 
+@pytest.mark.slow
 def test_some_parameters_of_a_link_are_written_with_the_rest_of_its_file(
     five_bar: Mechanism, noisy: Trajectory, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -430,6 +440,7 @@ def test_any_of_the_ten_parameters_of_a_body_make_a_body_or_are_refused(
     assert all(f"links.bar.{x.partition('.')[0]}" in str(refused.value) for x in left)
 
 
+@pytest.mark.slow
 def test_a_spring_whose_stiffness_alone_is_estimated_keeps_its_preload(
     loaded: Identification,
 ) -> None:

@@ -57,6 +57,7 @@ def record(path: Path) -> None:
             mujoco.mj_step(model, data)
 
 
+@pytest.mark.slow
 def test_the_mass_that_mujoco_moved_is_found_from_its_table(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,6 +72,7 @@ def test_the_mass_that_mujoco_moved_is_found_from_its_table(
     assert found == pytest.approx(MASS, abs=1e-3 * MASS)  # the promise of the page
 
 
+@pytest.mark.slow
 def test_times_far_beyond_the_samples_are_refused_instead_of_filled(tmp_path: Path) -> None:
     """A million times as many samples would be made between the last two."""
     path = tmp_path / "run.csv"

@@ -109,6 +109,7 @@ def test_mistakes_are_named_with_the_file(data, problem: str, five_bar: Mechanis
     assert isinstance(caught.value, UnknownNameError | InputError | MechanismFileError)
 
 
+@pytest.mark.slow
 def test_damaged_files_end_in_one_line(five_bar: Mechanism, tmp_path: Path) -> None:
     file = tmp_path / "reality.yaml"
     for seed in range(300):

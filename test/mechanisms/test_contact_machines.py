@@ -56,6 +56,7 @@ def test_a_block_is_held_by_friction_and_falls_when_the_grip_is_too_weak():
     assert fall == pytest.approx(pressed - G, abs=1e-2)  # m/s²; of differences over 10 ms
 
 
+@pytest.mark.slow
 def test_a_platform_falls_into_its_stops():
     """All legs strike at once: a mechanism of one freedom, with Newton's law for its energy."""
     mechanism = machine("stewart_drop")

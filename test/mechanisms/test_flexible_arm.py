@@ -41,6 +41,7 @@ def test_the_efforts_are_the_control_of_the_paper(q, v):
     assert command.unreachable == ()
 
 
+@pytest.mark.slow
 def test_the_error_decays_as_the_feedback_says():
     trajectory = simulate(ARM, ARM.start(), 4.0, controller=CONTROLLER, rtol=1e-11)
     beta = trajectory.v.sum(axis=1)

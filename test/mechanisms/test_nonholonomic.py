@@ -190,6 +190,7 @@ def driven(tasks_name, duration):
     )
 
 
+@pytest.mark.slow
 def test_the_heading_of_the_differential_drive_is_the_difference_of_its_wheels():
     machine, trajectory = driven("differential_drive_wheels", 8.0)
     left, right, yaw = (

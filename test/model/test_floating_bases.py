@@ -57,6 +57,7 @@ def test_there_is_one_for_each_floating_and_planar_joint(model: RobotModel) -> N
     assert [model.nv - len(model.joint_names)] == [sum(3 if b.planar else 6 for b in model.bases)]
 
 
+@pytest.mark.slow
 def test_poses_are_those_of_the_frames_and_come_back(model: RobotModel) -> None:
     for q, v in states(model, 1000 // len(model.bases)):
         found_q, found_v = q.copy(), v.copy()

@@ -21,6 +21,7 @@ casadi = pytest.importorskip("casadi")
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 
 
+@pytest.mark.slow
 def test_rates_and_derivatives() -> None:
     """Exact first derivatives in patterns that hold them; second ones by differences."""
     machine, rng = shipped("four_bar"), np.random.default_rng(2)
@@ -51,6 +52,7 @@ def test_rates_and_derivatives() -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_a_compiler_has_made_wrongly_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from support.mechanism_builder import shipped
 from uk_dynamics import Mechanism, simulate
 
 
+@pytest.mark.slow
 def test_the_predictive_controller_sees_the_limits_coming() -> None:
     pytest.importorskip("casadi")
     if shutil.which("cc") is None:

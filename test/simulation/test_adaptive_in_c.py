@@ -108,6 +108,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_it_goes_as_scipy_on_the_interpreted_equations(case):
     machine, v = CASES[case]()
@@ -157,6 +158,7 @@ def test_rejected_steps_are_counted(loop):
         assert statistics.evaluations > 12 * (statistics.rejected + statistics.steps) - 12
 
 
+@pytest.mark.slow
 def test_events_in_the_middle_of_a_motion():
     """The foot lands: velocities jump, rows are added, and energy is lost."""
     machine = shipped("landing_leg")
@@ -171,6 +173,7 @@ def test_events_in_the_middle_of_a_motion():
     assert set(here.rank[-5:]) == {2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("period", "delay"), [(None, 0.0), (0.01, 0.0), (0.01, 0.013)])
 def test_it_goes_under_control_too(period, delay):
     """Continuously, and period by period, where efforts jump as well."""
@@ -197,6 +200,7 @@ def test_it_goes_under_control_too(period, delay):
     assert here.warnings == there.warnings
 
 
+@pytest.mark.slow
 def test_a_jump_ends_it_and_names_the_row():
     machine = mechanism(arm([1.0, 0.7]), DRIVEN)
     with pytest.raises(SimulationError, match=r"drive.* jump") as caught:

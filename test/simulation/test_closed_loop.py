@@ -149,6 +149,7 @@ def assert_same(compiled, interpreted):
     assert compiled.statistics.steps == interpreted.statistics.steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("one", "two"),
     [
@@ -170,6 +171,7 @@ def test_whatever_is_followed_within_limits(pinned, one, two):
         assert "effort limit" in said
 
 
+@pytest.mark.slow
 def test_rows_of_velocities_and_a_path_for_the_first_error(pinned):
     tasks = tasks_of(pinned, "spline", "sinusoid", RATE)
 
@@ -180,6 +182,7 @@ def test_rows_of_velocities_and_a_path_for_the_first_error(pinned):
     assert_same(here, there)
 
 
+@pytest.mark.slow
 def test_friction_left_to_the_feedback_and_other_gains(pinned):
     tasks = tasks_of(pinned, "sinusoid", "constant")
 
@@ -210,6 +213,7 @@ def test_friction_left_to_the_feedback_and_other_gains(pinned):
     assert_same(*found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["rk4", "DOP853"])
 def test_continuous_control(method):
     machine = shipped("five_bar")
@@ -237,6 +241,7 @@ def test_whole_motions_by_other_distributions_and_forms(name, tasks_file, start,
     assert moved_in_c
 
 
+@pytest.mark.slow
 def test_constraints_are_switched_between_periods():
     machine = shipped("landing_leg")
     tasks = Tasks.from_file("landing_leg_knee", machine)
@@ -269,6 +274,7 @@ class Held:
         return ReferenceSample.at_rest(np.array([0.8]))
 
 
+@pytest.mark.slow
 def test_what_c_does_not_know_is_asked_in_python_and_told_once(pinned, caplog):
     tasks = tasks_of(pinned, "constant", "sinusoid")
     known, _ = both(pinned, tasks)
@@ -319,6 +325,7 @@ def laws(machine):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 def test_laws_and_loops_with_a_delay(pinned, law, moved_in_c):
     make, delay = laws(pinned)[law]
@@ -354,6 +361,7 @@ def test_what_takes_effect_at_the_end_is_recorded(pinned):
     np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_efforts_begin_at_those_of_the_law_before(pinned, moved_in_c):
     tasks = tasks_of(pinned, "sinusoid", "constant")
     found = []
@@ -383,6 +391,7 @@ def test_efforts_begin_at_those_of_the_law_before(pinned, moved_in_c):
     assert np.abs(before - after).max() <= 1e-9  # N m: no step
 
 
+@pytest.mark.slow
 def test_machines_that_time_drives(moved_in_c):
     """A platform that shakes, and the weights of two coupled carts on it."""
     machine = mechanism(CARTS, SHAKEN)
@@ -404,6 +413,7 @@ def test_machines_that_time_drives(moved_in_c):
     assert np.abs(v - there.v).max() <= 1e-13
 
 
+@pytest.mark.slow
 def test_a_jump_is_found_in_c_and_told_in_python(moved_in_c):
     machine = mechanism(CARTS, SHAKEN.replace("0.1*sin(9*t)", "atan2(sin(9*t), cos(9*t))"))
     said = []

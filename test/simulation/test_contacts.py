@@ -121,6 +121,7 @@ def leg() -> Mechanism:
     )
 
 
+@pytest.mark.slow
 def test_a_motion_has_gaps_and_forces_of_its_contacts(landing: Trajectory) -> None:
     foot = landing.contact("foot")
     assert landing.contacts == ("foot", "body")
@@ -142,6 +143,7 @@ def test_a_motion_has_gaps_and_forces_of_its_contacts(landing: Trajectory) -> No
         landing.contact("hand")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["npz", "csv", "mcap"])
 def test_files_keep_contacts(landing: Trajectory, suffix: str, tmp_path) -> None:
     file = tmp_path / f"leg.{suffix}"
@@ -152,6 +154,7 @@ def test_files_keep_contacts(landing: Trajectory, suffix: str, tmp_path) -> None
         np.testing.assert_array_equal(getattr(again, name), getattr(landing, name))
 
 
+@pytest.mark.slow
 def test_pictures_show_when_a_contact_touches_and_sticks(landing: Trajectory, tmp_path) -> None:
     shown = contents(landing)
     panels = {panel.title: panel for panel in shown.panels}
@@ -326,6 +329,7 @@ def test_steps_beyond_newtons_method_are_counted(monkeypatch: pytest.MonkeyPatch
     assert found.statistics.contact_iterations == cone_problem.ITERATIONS[0]
 
 
+@pytest.mark.slow
 def test_friction_and_restitution_are_parameters_by_name():
     """Values by name move as those of a file do, for all points of an entry."""
     text = (PLANK % 0.0).replace("friction: 0.5", "friction: %r\n    restitution: %r")

@@ -75,6 +75,7 @@ def test_a_walk_is_in_c_but_where_feet_slide(
     assert rear.closed[walked.t > landed[0] + 5 * PERIOD].all()
 
 
+@pytest.mark.slow
 def test_the_law_in_python_walks_alike(machine: ukd.Mechanism) -> None:
     """From just before the other feet land: events are the same, states to rounding."""
     before = walk(machine, machine.start(), 0.61, controller(machine))

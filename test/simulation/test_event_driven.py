@@ -97,6 +97,7 @@ def test_a_block_sticks_below_the_angle_of_friction():
     assert np.abs(found.v).max() < 1e-14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0.95, 0.3])
 def test_a_block_slides_above_it(part):
     slope = 0.3
@@ -180,6 +181,7 @@ def test_a_pendulum_strikes_its_hard_stop():
     np.testing.assert_allclose(energy, found.energy[0] - expected, rtol=0, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_a_rope_that_was_slack_holds_what_falls():
     parts = PLANAR + link("bob", 1.0) + joint("turn", "lift", "bob")
     text = """
@@ -204,6 +206,7 @@ constraints:
     np.testing.assert_allclose(pull, speed2 - G * found.position("z")[later], rtol=0, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_smooth_ladder_leaves_the_wall_at_two_thirds_of_its_height():
     half = 1.0
     inertia = half**2 / 3.0
@@ -336,6 +339,7 @@ def order_of_steps(machine, start, duration):
     return np.polyfit(np.log(steps), np.log(off), 1)[0], off[-1]
 
 
+@pytest.mark.slow
 def test_steps_converge_at_order_one_over_bounces():
     ball = mechanism(BALL, f"contacts: {{floor: {FLOOR % 0.5}}}")
     order, least = order_of_steps(ball, ball.state({"z": 1.1}), 1.2)
@@ -344,6 +348,7 @@ def test_steps_converge_at_order_one_over_bounces():
     assert least < 1e-3
 
 
+@pytest.mark.slow
 def test_steps_converge_at_order_one_over_slip():
     """A ball lands spinning, bounces, and slides until it rolls."""
     text = f"model: {{root: floating}}\ncontacts: {{floor: {FLOOR % '0.5, friction: 0.2'}}}"

@@ -58,6 +58,7 @@ def test_a_step_back_leads_to_where_it_began() -> None:
     np.testing.assert_allclose(np.ravel(back), [1.2, 0.3], atol=1e-14, rtol=0)  # rounding
 
 
+@pytest.mark.slow
 def test_the_energy_of_free_motion_stays_where_that_of_rk4_drifts() -> None:
     mechanism = Mechanism.from_file("five_bar")
     start = State(0.0, -0.8 * PARALLELOGRAM, 0.0 * PARALLELOGRAM)

@@ -54,6 +54,7 @@ def slope_and_plane(radius: float) -> tuple[Mechanism, Mechanism]:
     return field, ball(None, None, radius=radius, turned=(0.0, -angle, 0.0), friction=0.5)
 
 
+@pytest.mark.slow
 @given(
     place=st.tuples(*[st.floats(-3.0, 3.0)] * 3),
     v=st.tuples(*[st.floats(-2.0, 2.0)] * 6),
@@ -76,6 +77,7 @@ def rough(seed: int, size=(1.0, 0.8), count=(9, 7), deep: float = 0.05) -> np.nd
     return deep * np.random.default_rng(seed).standard_normal(count[::-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("radius", [0.0, R])
 def test_rows_are_derivatives_of_gaps(radius: float) -> None:
     """Where it touches, of gaps; of rates everywhere."""
@@ -119,6 +121,7 @@ def test_a_sphere_that_is_wide_for_its_grid_is_refused() -> None:
         ball(np.zeros((11, 11)).tolist(), [0.1, 0.1], radius=0.2)
 
 
+@pytest.mark.slow
 def test_a_point_circles_in_a_bowl() -> None:
     """A paraboloid is itself, moved up by a quarter of its bends: energy and moment stay."""
     size, count = (2.0, 2.0), (21, 21)
@@ -135,6 +138,7 @@ def test_a_point_circles_in_a_bowl() -> None:
     assert not run.warnings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["interpreted", "compiled"])
 def test_a_ball_rolls_down(backend: str) -> None:
     """With 5/7 of g sin α, without slip; steps and events alike."""
@@ -157,6 +161,7 @@ def rolling(backend: str, **options):
     return simulate(machine, start, 0.5, backend=backend, **options)
 
 
+@pytest.mark.slow
 def test_steps_are_compiled_and_tend_to_events() -> None:
     exact = rolling("compiled", method="DOP853", rtol=1e-9, atol=1e-10).q[-1]
     found = [rolling("compiled", method="moreau", step=h).q[-1] for h in (2e-3, 5e-4)]
@@ -166,6 +171,7 @@ def test_steps_are_compiled_and_tend_to_events() -> None:
     assert off[1] < 0.4 * off[0] < 0.4 * 0.05
 
 
+@pytest.mark.slow
 def test_libraries_know_their_heights() -> None:
     """Two fields that differ in one height far inside have different libraries."""
     motions = []

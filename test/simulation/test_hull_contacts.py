@@ -65,6 +65,7 @@ def steps(machine: Mechanism, q, v, duration: float):
     return simulate(machine, machine.state(q, v), duration, **options)
 
 
+@pytest.mark.slow
 def test_a_stack_of_five_stands() -> None:
     machine = boxes(*(box(f"b{k}") for k in range(5)))
     q: list[float] = []

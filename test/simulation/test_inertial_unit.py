@@ -42,6 +42,7 @@ def test_its_samples_integrate_to_the_motion(machine: Mechanism) -> None:
         np.testing.assert_allclose(velocity, expected, atol=1e-10, rtol=0)
 
 
+@pytest.mark.slow
 def test_noise_and_bias_are_as_declared(machine: Mechanism) -> None:
     noise = InertialNoise(1e-3, 2e-2, (0.1, 0.2, 0.3), (1.0, 2.0, 3.0), seed=4)
     unit, again = (InertialUnit(machine, "ground", noise) for _ in range(2))

@@ -35,6 +35,7 @@ JUMPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [*METHODS, "node"])
 @pytest.mark.parametrize("case", JUMPS)
 def test_a_jump_is_an_error_that_names_the_row(case, method):

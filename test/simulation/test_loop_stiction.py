@@ -64,6 +64,7 @@ def changes(trajectory, name: str, on: bool) -> list[float]:
     return [one.t for one in trajectory.switchings if one.changes.get(name) is on]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["DOP853", "moreau"])
 def test_a_block_on_a_slope_sticks_up_to_its_angle_of_friction(method: str) -> None:
     mu = 0.3
@@ -102,6 +103,7 @@ def test_a_push_across_holds_it_as_the_load_that_it_makes_allows() -> None:
     assert np.hypot(*moves.q[-1, :2]) == pytest.approx(0.5 * force / MASS * 0.5**2, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["DOP853", "moreau"])
 def test_a_rod_stays_while_its_weight_meets_the_circle_of_friction(method: str) -> None:
     """The circle about the pin has the radius of the pin times the sine of the friction angle."""
@@ -114,6 +116,7 @@ def test_a_rod_stays_while_its_weight_meets_the_circle_of_friction(method: str) 
     assert falls.position("turn")[-1] < edge * (1.0 + 1e-3) - 1e-6
 
 
+@pytest.mark.slow
 def test_a_pendulum_swings_until_its_pin_holds_it() -> None:
     """Against the equation of its angle, where the force in the pin depends on its friction."""
     mu, speed = 0.3, 1.0
@@ -160,6 +163,7 @@ def test_its_steps_agree_to_order_one() -> None:
     assert errors[-1] < 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["DOP853", "moreau"])
 def test_what_lies_on_it_presses_it_too(method: str) -> None:
     """A weight that only falls rests on a block on a guide, whose friction carries both."""

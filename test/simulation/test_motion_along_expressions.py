@@ -56,6 +56,7 @@ def test_the_end_of_a_curve_ends_the_motion_there() -> None:
     assert abs(times[1] - times[0]) < 1e-2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "error"), [("rk4", 1e-10), ("semi_implicit_euler", 3e-3), ("DOP853", 1e-8)]
 )

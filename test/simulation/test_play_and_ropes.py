@@ -81,6 +81,7 @@ def test_a_freewheel_that_is_turned_back_takes_the_other_shaft_along(method: str
     np.testing.assert_allclose(found.v[-1], [0.0, 0.0], rtol=0, atol=1e-12)  # of momentum zero
 
 
+@pytest.mark.slow
 def test_steps_over_a_freewheel_are_the_same_in_c() -> None:
     clutch = shafts(FREEWHEEL)
     ends = []
@@ -101,6 +102,7 @@ forces: {load: {type: expression, joints: {a: 1}, expression: "%s"}}
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("side", "e", "speed"), [(1.0, 0.0, 0.3), (1.0, 0.5, 1.9), (-1.0, 0.5, 1.9), (1.0, 0.0, 4.0)]
 )
@@ -126,6 +128,7 @@ def test_a_ratchet_falls_back_to_the_last_tooth_it_passed(side, e, speed) -> Non
     assert steps.v[-1, 0] == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_ratchet_that_is_pumped_climbs_by_whole_teeth() -> None:
     """What it is lifted by beyond a tooth it loses, in events and in steps, in C and in Python."""
     drum = shafts(RATCHET % (1.0, 0.0, "at_least", "3 * sin(7 * t) - 1"))
@@ -169,6 +172,7 @@ constraints:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("radius", [0.0, RADIUS])
 def test_a_rope_pendulum_wraps_round_a_peg(radius: float) -> None:
     """It swings from the right, meets the peg when it hangs straight, and turns on the left."""
@@ -250,6 +254,7 @@ def hoist(length: float, more: str = ", one_sided: at_most", top: str = "world")
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", ["", ", one_sided: at_most"])
 @pytest.mark.parametrize("method", ["DOP853", "moreau"])
 @pytest.mark.parametrize("backend", ["interpreted", "compiled"])

@@ -58,6 +58,7 @@ def test_a_wheel_rolls_over_a_step() -> None:
     assert run.v[-1, 4] == pytest.approx(above, abs=5e-3)  # rad/s, by steps of order one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("tolerance", "off"), [(1e-3, 5e-3), (1e-6, 1e-7)])
 @pytest.mark.parametrize("surface", ["profile", "box"])
 def test_loose_tolerances_find_the_step(surface: str, tolerance: float, off: float) -> None:

@@ -79,6 +79,7 @@ def test_two_balls_strike_as_newton_says() -> None:
     assert found.switchings[0].t == pytest.approx(0.7 / 3.0, abs=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["compiled", "interpreted"])
 def test_friction_of_steps_knows_the_load_of_a_curved_way(backend: Backend) -> None:
     """A mass slides in a ring without gravity, where its way alone presses it: v₀/(1 + μ v₀ t/R).
@@ -169,6 +170,7 @@ def test_a_capsule_lies_on_a_plane_by_its_ends() -> None:
     np.testing.assert_allclose([one.force[0] for one in found.values()], G, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_block_stops_on_a_table() -> None:
     """A box touches as a plane where corners are over its face."""
     points = [[x, y, -0.05] for x in (-0.1, 0.1) for y in (-0.1, 0.1)]

@@ -56,6 +56,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", OPTIONS)
 def test_energy_and_loops_are_kept(method):
     machine, state = conservative()
@@ -522,6 +523,7 @@ def test_unknown_position(swept):
         swept.position("krank")
 
 
+@pytest.mark.slow
 def test_a_picture_is_written(swept, tmp_path):
     pytest.importorskip("matplotlib")
     file = tmp_path / "run.png"

@@ -45,6 +45,7 @@ def test_one_that_is_only_approached_is_not_named() -> None:
     assert not passages(np.linspace(0.5, 1.2, 30), 1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["DOP853", "gauss"])
 def test_a_simulation_warns_of_it_once(method: str) -> None:
     start = State(0.0, 0.4 * PARALLELOGRAM, -2.0 * PARALLELOGRAM)

@@ -52,6 +52,7 @@ def test_it_stops_and_stays() -> None:
     assert found.v[-1] == 0.0
 
 
+@pytest.mark.slow
 def test_an_oscillator_loses_four_friction_over_stiffness_a_period() -> None:
     k, F, start = 200.0, 3.0, 0.2
     text = f"joints: {{x: {{friction: {F}, stiction: {F}, spring: {{stiffness: {k}}}}}}}"
@@ -94,6 +95,7 @@ forces:
     np.testing.assert_allclose(sticks - slips[: len(sticks)], slide, rtol=0, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_a_mass_on_a_belt_sticks_and_slips() -> None:
     """The belt takes it along until its spring breaks it away; there it catches it again."""
     k, static, coulomb, speed = 300.0, 5.0, 3.0, 0.2
@@ -180,6 +182,7 @@ def test_static_friction_below_sliding_friction_is_refused() -> None:
         sliding("joints: {x: {friction: 3.0, stiction: 2.0}}")
 
 
+@pytest.mark.slow
 def test_a_controller_moves_what_sticks_instead_of_holding_it() -> None:
     """Told of the sliding it compensates that friction; to break away it needs its feedback."""
     slide = sliding("joints: {x: {friction: 3.0, stiction: 4.0}}\nactuators: {motor: {joint: x}}")

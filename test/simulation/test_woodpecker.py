@@ -118,6 +118,7 @@ def found() -> Trajectory:
     return simulate(machine, start(machine), 0.125, sample_period=1e-3)
 
 
+@pytest.mark.slow
 def test_it_jams_falls_and_strikes_as_in_siconos(found):
     assert not found.warnings
     beginning, *events = found.switchings
@@ -138,6 +139,7 @@ def test_it_jams_falls_and_strikes_as_in_siconos(found):
         assert found.position(name)[-1] == pytest.approx(value, abs=1e-4), name
 
 
+@pytest.mark.slow
 def test_impulses_leave_no_penetration_and_friction_no_gain(found):
     for name in CONTACTS:
         # rounding of sums of 0.6 mm and of angles of 1 rad

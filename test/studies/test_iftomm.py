@@ -173,6 +173,7 @@ def test_the_published_eigenvalues_are_those_of_the_published_equilibrium(dampin
     assert 1e-10 < abs(diagonal_spring.eigenvalue(damping) - wanted) < 2e-10
 
 
+@pytest.mark.slow
 def test_a_miss_is_an_exit_status(monkeypatch, tmp_path, capsys):
     pytest.importorskip("matplotlib")
     short = [replace(p, shorter=0.05 * p.shorter) for p in problems.problems(quick=True)]

@@ -40,6 +40,7 @@ def test_what_must_hold_does(paper):
     assert [bound for bound in result.bounds if not bound.holds] == []
 
 
+@pytest.mark.slow
 @of_every_paper
 def test_every_axis_has_its_unit(paper):
     figures = pytest.importorskip("matplotlib.figure")
@@ -55,6 +56,7 @@ def test_every_axis_has_its_unit(paper):
                 assert re.search(r"\[.+\]", label), f"{figure.name}: no unit in {label!r}"
 
 
+@pytest.mark.slow
 @of_every_paper
 def test_its_page_shows_what_the_study_shows(paper):
     page = (PAGES / f"{paper}.md").read_text()

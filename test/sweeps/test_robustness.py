@@ -79,6 +79,7 @@ def test_encoders_are_between_machine_and_law(file: Path) -> None:
         assert noisy.laws[law].chatter.max() > coarse.laws[law].chatter.max()
 
 
+@pytest.mark.slow
 def test_some_laws_are_tried_from_a_time_on(file: Path) -> None:
     """The first error of a machine that starts at rest decays, and friction remains."""
     machine = Mechanism.from_file("five_bar")

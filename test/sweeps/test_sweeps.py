@@ -116,6 +116,7 @@ def scheduler():
         yield cluster.scheduler_address
 
 
+@pytest.mark.slow
 def test_every_point_is_a_row(tmp_path, scheduler):
     spec = SweepSpec.from_file(declared(tmp_path, HEAD + GRID))
     store = Store(tmp_path / "out")
@@ -131,6 +132,7 @@ def test_every_point_is_a_row(tmp_path, scheduler):
         assert rows[point.key]["q.crank"] == pytest.approx(expected.q[-1, 0], abs=1e-14)
 
 
+@pytest.mark.slow
 def test_a_point_that_fails_is_a_row_with_its_reason(tmp_path, scheduler):
     text = HEAD + "vary: {mechanism.joints.crank.damping: [0.0, -1.0, 0.2]}\n"
     spec, store = SweepSpec.from_file(declared(tmp_path, text)), Store(tmp_path / "out")
@@ -251,6 +253,7 @@ def killed(pipe, ended, before_that=lambda: None):
     return True
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_takes_no_point_with_it(tmp_path, scheduler, waiting_robot):
     spec, pipe, whole = waiting_robot
     store, ended = Store(tmp_path / "out"), threading.Event()
@@ -296,6 +299,7 @@ def test_trajectories_are_kept_where_wanted(tmp_path, scheduler):
     assert {"q.crank", "v.crank", "qdd.crank", "effort.crank_motor"} <= table.keys()
 
 
+@pytest.mark.slow
 def test_friction_decides_whether_a_grip_lifts_its_block(tmp_path, scheduler):
     """Four points of 4.2 N carry 1.96 N with a friction of 0.3, and do not with 0.1."""
     file = ROOT / "examples" / "block_grip" / "block_grip.yaml"

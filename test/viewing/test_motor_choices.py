@@ -43,6 +43,7 @@ def test_the_cylinders_of_a_posed_excavator_carry_its_weight():
     assert np.linalg.norm(pin) > 150_000.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["excavator", "five_bar", "stewart_platform"])
 def test_a_machine_that_is_held_stays(name):
     mechanism = ukd.Mechanism.from_file(name)
@@ -54,6 +55,7 @@ def test_a_machine_that_is_held_stays(name):
     assert not snapshot.message
 
 
+@pytest.mark.slow
 def test_motors_off_says_so_and_falls():
     mechanism = ukd.Mechanism.from_file("excavator")
     source = LiveSimulation(mechanism, mechanism.start(), most_work=np.inf)

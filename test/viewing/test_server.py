@@ -67,6 +67,7 @@ def test_every_mechanism_can_be_shown_and_moved(server, name):
     assert not view.problems
 
 
+@pytest.mark.slow
 def test_meshes_are_shown(server):
     pytest.importorskip("collada", reason="the arms' meshes are Collada files")
     from support.mechanism_builder import shipped

@@ -24,6 +24,7 @@ class Anything(dict[str, float]):
         return self[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["excavator", "five_bar_maximal", "rolling_disc", "skate", "spiral_particle"]
 )

@@ -87,6 +87,7 @@ def test_states_that_stand_on_the_device_stay_there(device):
         dynamics.evaluate_on_device(q, v, inputs=ukd.Inputs(nonideal=np.ones(4)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["rk4", "semi_implicit_euler"])
 def test_rollouts_are_those_of_the_interpreted_evaluator(method, device):
     machine = shipped("five_bar")

@@ -111,6 +111,7 @@ class Wrong(OnProcessor):
         return super().compile(off + source, options)
 
 
+@pytest.mark.slow
 def test_a_kernel_is_not_believed_before_it_is_tried(monkeypatch):
     monkeypatch.setattr(gpu_loops, "CudaDevice", Wrong)
     (machine,) = machines("five_bar", 1)

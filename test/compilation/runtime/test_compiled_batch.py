@@ -39,6 +39,7 @@ def test_large_angles_keep_their_sines():
         assert found.qdd == pytest.approx(expected.qdd, rel=1e-5 * count / 1e3, abs=1e-8)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_angles_in_all_directions():
     """The arctangent in lanes, whose ranges meet at axes and a quarter of the way between them."""
@@ -60,6 +61,7 @@ def test_angles_in_all_directions():
     assert np.abs(found.qdd[:, 2] - expected).max() <= 4e-15
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_rotations_near_half_a_turn_and_others():
     """Vectors of which all lanes, some or none take a side of the logarithm of a rotation."""
@@ -79,6 +81,7 @@ def test_rotations_near_half_a_turn_and_others():
         assert np.abs(found.qdd[k] - expected).max() <= 1e-12 * np.abs(expected).max()
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_threads_change_nothing():
     machine = shipped("five_bar")
@@ -93,6 +96,7 @@ def test_threads_change_nothing():
     assert few.multipliers is None
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_undetermined_motion_is_refused():
     parts = (
@@ -126,6 +130,7 @@ def test_efforts_have_one_place():
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["five_bar", "rrr3"])
 def test_samples_of_arrays_that_are_views_are_those_of_copies(name: str) -> None:
     machine = shipped(name)

@@ -60,6 +60,7 @@ def tree() -> tuple[InterpretedDynamics, CompiledDynamics]:
     return interpreted, CompiledDynamics(machine, interpreted)
 
 
+@pytest.mark.slow
 def test_rows_of_every_type_and_forces_of_joints(tree):
     interpreted, compiled = tree
     nv = interpreted.model.nv
@@ -78,6 +79,7 @@ def test_rows_of_every_type_and_forces_of_joints(tree):
         near(compiled.acceleration(q, v, tau), found.qdd, relative=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["rk4", "semi_implicit_euler"])
 @pytest.mark.parametrize("project", [True, False])
 @pytest.mark.filterwarnings("ignore:.* encountered in:RuntimeWarning")
@@ -240,6 +242,7 @@ def _from_positions(machine: Mechanism, state: State, tau: np.ndarray) -> np.nda
     return np.linalg.lstsq(K, np.concatenate([F, -A_dot_v]), rcond=1e-9)[0][: model.nv]
 
 
+@pytest.mark.slow
 def test_a_floating_hexapod_with_closed_legs():
     cells = 4
     machine = hexapod(cells)

@@ -152,6 +152,7 @@ def test_a_problem_that_c_leaves_goes_on_in_python(
     np.testing.assert_allclose(state.q, expected.q, rtol=0, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_a_biped_collapses_in_c_throughout(monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight points of two soles, with loops in the legs, share their load in many ways."""
     biped = ukd.Mechanism.from_file(ROOT / "examples/biped/biped.yaml")
@@ -171,6 +172,7 @@ def test_a_biped_collapses_in_c_throughout(monkeypatch: pytest.MonkeyPatch) -> N
     assert state.t == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("restitution", [0.0, 0.6])
 @pytest.mark.parametrize("backend", ["compiled", "interpreted"])
 def test_a_tumbling_box_is_never_inside_the_ground_nor_gains_energy(
@@ -200,6 +202,7 @@ def test_a_tumbling_box_is_never_inside_the_ground_nor_gains_energy(
     assert energy < 3.0
 
 
+@pytest.mark.slow
 def test_a_flight_forgets_impulses_in_both() -> None:
     """Coulomb's law may admit several motions, and the one found depends on where one looks."""
     flying = {key: LEG[key] for key in ("model", "contacts")}
@@ -211,6 +214,7 @@ def test_a_flight_forgets_impulses_in_both() -> None:
         assert not contacts._last.any()
 
 
+@pytest.mark.slow
 def test_a_box_on_four_points_is_believed(caplog):
     """Four points with friction have several motions: what C finds need not be Python's first."""
     points = [[0.2 * i, 0.1 * j, 0.0] for i in (-1, 1) for j in (-1, 1)]

@@ -55,6 +55,7 @@ def test_rows_that_are_switched_off_do_not_act():
     compare(machine, state, Inputs(active=captured), compiled)
 
 
+@pytest.mark.slow
 def test_contradicting_rows_are_named_alike():
     machine = pinned_arm(
         "  one: {type: joint, joint: j1}\n  two: {type: expression, expression: j1 + 0.5*t**2}\n"
@@ -148,6 +149,7 @@ def test_a_compiler_that_fails_is_quoted(work, problem, monkeypatch, tmp_path):
         shipped("five_bar").dynamics("compiled")
 
 
+@pytest.mark.slow
 def test_options_of_the_compiler_overrule_those_of_the_package(monkeypatch, tmp_path):
     """They stand last, whatever starts the compiler, and make another library."""
     found = compiler.find_compiler()
@@ -177,6 +179,7 @@ def test_the_key_sees_every_change():
     assert key_of(machine, found) == key_of(type(machine).from_file("five_bar"), found)
 
 
+@pytest.mark.slow
 def test_without_the_headers_of_python_it_is_the_same(monkeypatch):
     machine = shipped("five_bar")
     rng = np.random.default_rng(7)

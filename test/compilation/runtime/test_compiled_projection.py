@@ -27,6 +27,7 @@ def compare(machine, state, inputs=None):
 
 
 # The pendulum's M and F are constants, which were once written into the solution as numbers.
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["five_bar", "rolling_disc", "simple_pendulum"])
 @pytest.mark.parametrize("size", [0.0, 1e-9, 1e-4, 1e-2])
 def test_states_are_moved_where_the_interpreted_evaluator_moves_them(name, size):
@@ -48,6 +49,7 @@ def test_references_and_switched_rows_are_projected_on():
     compare(leg, off, Inputs(active=held))
 
 
+@pytest.mark.slow
 def test_what_cannot_be_closed_is_told_as_by_the_interpreted_evaluator():
     machine = pinned_arm(
         "  far: {type: point, parent: {link: base, xyz: [9.0, 0, 0]}, child: {link: l3}}\n",
@@ -74,6 +76,7 @@ def test_simulations_take_what_has_been_compiled(monkeypatch, tmp_path):
     assert runs[0].q == pytest.approx(runs[1].q, abs=1e-9)  # both within rtol 1e-9
 
 
+@pytest.mark.slow
 def test_without_vectors_projections_and_batches_are_interpreted_and_that_is_said_once(
     monkeypatch, tmp_path, caplog
 ):

@@ -105,6 +105,7 @@ def test_a_trajectory_that_cannot_go_on_stops_alone():
     assert np.isfinite(done.q[1]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", [pytest.param("compiled", marks=needs_compiler), "interpreted"])
 def test_loops_that_cannot_be_closed_stop_at_the_start(backend):
     machine = pinned_arm(
@@ -118,6 +119,7 @@ def test_loops_that_cannot_be_closed_stop_at_the_start(backend):
     assert np.isnan(done.q).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", [pytest.param("compiled", marks=needs_compiler), "interpreted"])
 def test_a_constraint_that_jumps_within_a_step_stops_the_trajectory(backend):
     """A projection would carry the mechanism along, with a speed that nothing explains."""

@@ -145,6 +145,7 @@ def compare_states(tasks_file, name, count):
         compare(tasks, compiled, State(0.3, q, state.v), demand(tasks, rng), magnified=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tasks", QUICK)
 def test_it_agrees_with_the_interpreted_law(tasks):
     compare_states(tasks, QUICK[tasks], 60)
@@ -175,6 +176,7 @@ def test_it_searches_within_limits_as_the_interpreted_law(tasks):
         compare_limited(told, compiled, interpreted, state, rng)
 
 
+@pytest.mark.slow
 def test_priorities_are_served_in_c():
     machine = pinned_arm(PIN, (1.0, 0.7, 0.5, 0.4), MOTORS)
     text = f"{ONE}\n  two: {{type: joint, joint: j1, priority: 2, reference: "
@@ -228,6 +230,7 @@ def test_it_agrees_where_tasks_and_motors_do_not_fit(case):
         compare(tasks, compiled, state, demand(tasks, rng))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distribution", ["gauss", "effort"])
 def test_efforts_that_change_the_motion_least(distribution):
     """One of two free motions is asked for, of four motors; another row spreads its feedback."""
@@ -275,6 +278,7 @@ def test_a_loop_open_by_an_angle_is_open_in_radians_whatever_the_declared_length
     ) == pytest.approx(0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"blend_time": 0.1}, {"friction": "none"}])
 def test_a_controller_gives_the_same_commands_within_limits(options):
     machine = shipped("parallel_2dof")
@@ -311,6 +315,7 @@ def test_a_controller_gives_the_same_commands_within_limits(options):
     assert 0 < sum(bool(found.limited_by) for _, found in pairs) < 30
 
 
+@pytest.mark.slow
 def test_limits_that_were_in_the_way_last_only_shorten_the_search():
     machine = pinned_arm(PIN, (1.0, 0.7, 0.5, 0.4), MOTORS)
     text = f"{ONE}\n  two: {{type: joint, joint: j1, priority: 2, reference: "
@@ -364,6 +369,7 @@ def test_a_singular_mass_matrix_is_left_to_the_other():
     assert expected.servo.fully_reachable
 
 
+@pytest.mark.slow
 def test_without_the_headers_of_python_it_is_the_same(monkeypatch):
     machine = shipped("coordinated_robots")
     tasks = Tasks.from_file("coordinated_robots_lift", machine)
@@ -402,6 +408,7 @@ def test_what_cannot_be_compiled_is_named(caplog, monkeypatch):
     assert [record.message.count(place) for record in caplog.records] == [1]
 
 
+@pytest.mark.slow
 def test_backends_are_chosen_by_name(monkeypatch, tmp_path):
     monkeypatch.delenv("UK_DYNAMICS_BACKEND")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

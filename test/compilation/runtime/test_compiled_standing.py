@@ -28,6 +28,7 @@ def biped() -> Mechanism:
     return Mechanism.from_file(FOLDER / "biped.yaml")
 
 
+@pytest.mark.slow
 def test_it_has_the_efforts_and_forces_of_the_interpreted_law(biped: Mechanism) -> None:
     """Both feet, one, and between them; within limits, at the edge of the cones and beyond."""
     tasks = Tasks.from_file(FOLDER / "step.yaml", biped)

@@ -90,6 +90,7 @@ def error(problem: ConeProblem, r: NDArray[np.float64]) -> float:
     return _Scaled.of(problem).error(r)
 
 
+@pytest.mark.slow
 def test_random_problems_are_solved(solve: Solve) -> None:
     left, alike, direct = [], 0, 0
     for seed in range(300):

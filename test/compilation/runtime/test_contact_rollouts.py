@@ -97,6 +97,7 @@ def test_each_is_a_simulation_of_its_own(
     assert struck
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_threads_change_nothing_and_efforts_act_step_by_step(leg: ukd.Mechanism) -> None:
     dynamics, (q, v) = leg.dynamics("compiled"), starts(leg, 7)
@@ -115,6 +116,7 @@ def test_threads_change_nothing_and_efforts_act_step_by_step(leg: ukd.Mechanism)
     assert np.abs(held.q - many.q).max() > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_what_slides_stops_and_sticks_up_to_the_cone(backend, plank: ukd.Mechanism) -> None:
     """A plank with friction 0.5 on five feet, pushed in its centre of mass."""
@@ -138,6 +140,7 @@ def test_what_slides_stops_and_sticks_up_to_the_cone(backend, plank: ukd.Mechani
     np.testing.assert_allclose(found.q[:, -1, 2], q[:, 2], rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_joint_at_rest_begins_with_its_static_friction(backend) -> None:
     slide = mechanism(SLIDE, "joints: {x: {friction: 3.0, stiction: 5.0}}")
@@ -152,6 +155,7 @@ def test_a_joint_at_rest_begins_with_its_static_friction(backend) -> None:
     assert end[2] == pytest.approx(0.01 + 0.5 * (4.99 - 3.0) / MASS * 0.1**2, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_those_that_cannot_begin_or_go_on_stop_alone(backend, plank: ukd.Mechanism) -> None:
     q, v = np.tile(plank.start().q, (3, 1)), np.zeros((3, 6))

@@ -98,6 +98,7 @@ def test_a_servo_law_with_a_delay(machine: Mechanism, begin: State) -> None:
     both(machine, begin, law, control_period=2e-3, delay=1e-3)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_hold_with_error_control(machine: Mechanism, begin: State) -> None:
     def law(backend: str) -> Hold:
@@ -129,6 +130,7 @@ def test_rates_of_the_chart_are_their_series(root: str, size: float) -> None:
     np.testing.assert_allclose(model.tangent_rate(model.neutral(), xi, v), expected, atol=1e-13)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_two_bodies_that_float_on_the_same_link() -> None:
     parts = [

@@ -39,6 +39,7 @@ def rounding_of_effort(mechanism, outcome, speed):
     return float(np.abs(corrections[:, crank]) @ b / abs(outcome.servo.map[0, 0]))
 
 
+@pytest.mark.slow
 def test_near_the_flat_configuration_both_are_off_by_the_rounding_of_positions():
     mechanism = shipped("five_bar")
     tasks = Tasks.from_file("five_bar_sweep", mechanism)

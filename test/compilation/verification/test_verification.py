@@ -49,6 +49,7 @@ def wrong_sine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     library.announce.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("wrong_sine")
 def test_what_a_compiler_has_made_wrongly_is_not_used(caplog: pytest.LogCaptureFixture) -> None:
     machine = shipped("five_bar")
@@ -90,6 +91,7 @@ def test_what_is_loaded_later_is_tried_as_well(
     np.testing.assert_array_equal(forgiving.project(open_loops).q, closed)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("wrong_sine")
 def test_laws_are_tried() -> None:
     machine = shipped("five_bar")
@@ -129,6 +131,7 @@ def test_closed_loops_are_tried(
     assert "closed loops is off by" in caplog.text
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("wrong_sine")
 def test_machines_of_closed_loops_are_tried(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -140,6 +143,7 @@ def test_machines_of_closed_loops_are_tried(
         CompiledLoops(shipped("five_bar"))
 
 
+@pytest.mark.slow
 def test_motions_are_tried_where_the_state_was_right(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +161,7 @@ def test_motions_are_tried_where_the_state_was_right(
         CompiledDynamics(machine).load()
 
 
+@pytest.mark.slow
 def test_steps_over_contacts_are_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     ball = mechanism(
@@ -214,6 +219,7 @@ def test_a_fault_in_one_lane_is_found() -> None:
         assert problems(lane) == {"batch", "batch with forces", "rollout"}
 
 
+@pytest.mark.slow
 def test_a_library_is_tried_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     machine = shipped("four_bar")
@@ -258,6 +264,7 @@ def test_right_libraries_are_far_within_what_is_allowed(
     assert [each.problem for each in seen if each.difference > 0.1 * each.allowed] == []
 
 
+@pytest.mark.slow
 def test_an_answer_that_is_no_number_is_wrong() -> None:
     machine = shipped("four_bar")
     compiled, reference = CompiledDynamics(machine), InterpretedDynamics(machine)
@@ -274,6 +281,7 @@ def test_an_answer_that_is_no_number_is_wrong() -> None:
     assert {each.function for each in comparisons if each.problem} == {"forces"}
 
 
+@pytest.mark.slow
 def test_states_without_an_answer_are_not_asked_for(caplog: pytest.LogCaptureFixture) -> None:
     """Far from the loops, where libraries are tried as well, this root has no value."""
     machine = mechanism(

@@ -217,6 +217,7 @@ TOKENS = [
 ]
 
 
+@pytest.mark.slow
 @given(st.text() | st.lists(st.sampled_from(TOKENS), max_size=60).map("".join))
 @example("1_000if x else 0x_")
 @example("sum(x for i in robots for i in robots)")

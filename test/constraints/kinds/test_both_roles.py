@@ -112,6 +112,7 @@ def test_the_example_of_a_kind_is_an_entry_of_a_file(kind: str) -> None:
     assert spec.type == kind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "fixed"),
     # relative_frame is refused between parts of the ground

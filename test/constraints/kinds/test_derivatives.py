@@ -96,6 +96,7 @@ def test_first_derivative(model, kind):
                 assert abs(rows.rate[index] - numeric[index]) < close, row.label
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PAIRS)
 def test_a_residual_jumps_by_its_period_alone(model, kind):
     """On a way of several turns ψ changes as its rate says, but for whole periods."""

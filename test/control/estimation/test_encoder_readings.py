@@ -66,6 +66,7 @@ def servo(machine: Mechanism, tasks: str) -> ServoController:
     return ServoController(machine, read, control_period=PERIOD, backend="compiled")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "tasks", "delay"),
     [
@@ -95,6 +96,7 @@ def corrected(machine: Mechanism, **more: Any) -> ServoController:
     return ServoController(machine, tasks, control_period=PERIOD, backend="compiled")
 
 
+@pytest.mark.slow
 def test_laws_that_remember_periods_are_given_the_same() -> None:
     """The velocity observer, estimates and the robust term of a machine that is heavier."""
     machine = shipped("five_bar")
@@ -145,6 +147,7 @@ def test_readings_in_c_and_in_python_alternate(monkeypatch: pytest.MonkeyPatch) 
     assert len(told) == 12
 
 
+@pytest.mark.slow
 def test_lanes_are_single_motions() -> None:
     machine = shipped("five_bar")
     tasks = Tasks.from_file("five_bar_sweep", machine)

@@ -78,6 +78,7 @@ def test_pose_of_a_platform_from_the_encoders_of_its_motors(name: str) -> None:
         follow(completion, [home, *(mechanism.assemble(p, hold=tuple(p)) for p in poses)])
 
 
+@pytest.mark.slow
 def test_five_bar_from_the_encoder_of_its_crank() -> None:
     mechanism = shipped("five_bar")
     completion = StateCompletion(mechanism)
@@ -330,6 +331,7 @@ def test_measurements_that_no_position_of_the_loops_has_are_lost_until_they_retu
     assert after.branch_doubtful, "it may come from behind the dead centre"
 
 
+@pytest.mark.slow
 def test_a_machine_that_fell_through_a_dead_centre_is_found_where_it_comes_to_rest() -> None:
     """Out of the last state, in the dead centre, no continuation leads; the initial guess does."""
     machine = shipped("five_bar")

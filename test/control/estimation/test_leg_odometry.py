@@ -73,6 +73,7 @@ def errors(seed: int | None, ground: float | None = None) -> tuple[np.ndarray, n
     return np.array([found[resting], found[-1]]), deviation, way
 
 
+@pytest.mark.slow
 def test_without_noise_the_way_is_that_of_the_feet() -> None:
     (_, end), _, way = errors(None)
     assert way > 0.35
@@ -96,6 +97,7 @@ def test_what_it_cannot_work_with_is_refused() -> None:
         odometry.update(steps()[0].state, np.zeros(3), np.ones(3), ["foot_left.toe"])
 
 
+@pytest.mark.slow
 def test_gravity_gives_roll_and_pitch_and_rest_the_bias() -> None:
     rng = np.random.default_rng(3)
     for number in range(50):

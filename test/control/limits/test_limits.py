@@ -279,6 +279,7 @@ def test_at_seventy_percent_of_the_peak_the_second_task_gives_way():
     assert line.max() > 0.01
 
 
+@pytest.mark.slow
 def test_from_a_wrong_start_back_to_the_task_within_limits():
     used, error = follow(1.5, start={"a1": 1.0566367 + 0.015, "b1": -2.1132735})
     assert error[0].max() > 0.05 * 0.05

@@ -58,6 +58,7 @@ def test_the_first_efforts_do_not_depend_on_feedback(machine: str, tasks: str) -
     assert np.abs(asked_beside_the_reference(stepping, state)).max() > 1.0
 
 
+@pytest.mark.slow
 def test_the_error_follows_the_quintic_and_tracking_goes_on() -> None:
     controller = servo("five_bar", "five_bar_sweep", blend_time=BLEND)
     state = off_track(controller)

@@ -26,6 +26,7 @@ def largest_error(name: str, task_file: str, period: float, *, middle: bool) -> 
     return float(np.abs(run.tracking_error[60:]).max())
 
 
+@pytest.mark.slow
 def test_the_middle_is_right_to_second_order():
     name, task_file = "parallel_2dof", "parallel_2dof_line"
     start = largest_error(name, task_file, 4e-3, middle=False)

@@ -92,6 +92,7 @@ def last_error(run: Trajectory) -> float:
     return float(np.abs(run.tracking_error[-len(run.t) // 2 :]).max())
 
 
+@pytest.mark.slow
 def test_true_parameters_are_found_and_the_error_goes(five_bar: Mechanism) -> None:
     both = ServoController(
         five_bar, five_bar_tasks(five_bar, adaptive=[MASS, FRICTION]), **COMPILED
@@ -108,6 +109,7 @@ def test_true_parameters_are_found_and_the_error_goes(five_bar: Mechanism) -> No
     assert last_error(with_them) < last_error(without) / 5.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("acting", [(), ("robust",), ("adaptive",), ("robust", "observer")])
 def test_estimates_do_not_depend_on_what_acts(five_bar: Mechanism, acting: tuple[str, ...]) -> None:
     """Errors, efforts and accelerations differ from the model's in another way each time."""
@@ -222,6 +224,7 @@ def test_what_the_motion_does_not_tell_is_not_determined(five_bar: Mechanism) ->
     assert np.isfinite(run.tracking_error).all()
 
 
+@pytest.mark.slow
 def test_estimates_stay_within_their_intervals(five_bar: Mechanism) -> None:
     tasks = five_bar_tasks(five_bar, adaptive=[MASS, FRICTION])
     controller = ServoController(five_bar, tasks, **COMPILED)
@@ -303,6 +306,7 @@ def test_friction_behind_encoders_has_the_sign_of_smoothed_velocities() -> None:
     assert of_smoothed < 0.15 * of_differences
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("written", [0.0, 0.4 * np.eye(2).ravel(), np.nan])
 def test_information_that_no_law_has_left_is_named(five_bar: Mechanism, written: Any) -> None:
     controller = ServoController(
@@ -483,6 +487,7 @@ def test_check_names_what_a_machine_cannot_do(
     assert "sweep: is unstable with an observer of 300 Hz and this delay" in said
 
 
+@pytest.mark.slow
 def test_mutated_files_are_read_or_named(five_bar: Mechanism) -> None:
     """A mistake is one line; what is read can be asked for its corrections."""
     text = yaml.safe_dump(

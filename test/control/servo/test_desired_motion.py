@@ -113,6 +113,7 @@ class Drive:
         self.states.append(self.dynamics.project(State(t + STEP, q, v)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("late", "lead", "largest"), [(0, 0.0, 2e-5), (1, 0.0, 2e-3), (1, 2.0 * STEP, 2e-5)]
 )

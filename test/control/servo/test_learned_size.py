@@ -50,6 +50,7 @@ def moved(controller: ServoController, seconds: float) -> float:
     return float(np.abs(run.tracking_error[run.t > 0.5 * seconds]).max())
 
 
+@pytest.mark.slow
 def test_errors_stay_bounded_whatever_the_disturbance() -> None:
     """V = s²/2 + (σ − σ*)²/(2 κ) falls outside of a ball, so that s and σ end within it.
 
@@ -118,6 +119,7 @@ def test_leakage_is_a_positive_rate(five_bar: Mechanism) -> None:
         tasks_of(five_bar, leakage=0.0)
 
 
+@pytest.mark.slow
 def test_sizes_are_learned_from_period_to_period(five_bar: Mechanism) -> None:
     tasks = tasks_of(five_bar, leakage=1.0)
     assert not [found for found in check(five_bar, tasks) if found.severity == "error"]

@@ -59,6 +59,7 @@ def critically(t, error: float, rate: float, omega: float):
     return (error + slope * t) * decay, (rate - omega * slope * t) * decay
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_it_brakes_when_it_has_to(machine: Mechanism, backend: str) -> None:
     def too_much(t: float) -> float:
@@ -112,6 +113,7 @@ def least(C, wanted, side, weights):
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_efforts_are_the_least_with_which_no_bound_is_crossed(backend: str) -> None:
     carrier = shipped("coordinated_robots")  # six motors, three freedoms

@@ -279,6 +279,7 @@ def test_errors_stay_within_what_is_promised(mass: float, form: str, five_bar: M
         assert bound < 5e-4  # rad, and no bound that says nothing
 
 
+@pytest.mark.slow
 def test_a_machine_farther_off_breaks_the_bound_and_that_is_told(five_bar: Mechanism) -> None:
     robust = {"parameters": {"joints.crank.friction": [0.0, 1.0]}, "delay": DELAY}
     tasks = Tasks.from_data({"robust": robust, "tasks": {"sweep": SWEEP}}, five_bar)
@@ -316,6 +317,7 @@ def test_rows_have_bounds_of_their_own(rrr3: Mechanism) -> None:
     assert (found.error < 6.0 * largest).all()
 
 
+@pytest.mark.slow
 def test_responses_of_a_row_are_those_of_its_delay_equation() -> None:
     """Against the exact response where nothing is delayed, and the limit of stability."""
     k, b, g = 30.0, 30.0, 270.0
@@ -469,6 +471,7 @@ def test_motors_that_are_too_weak_are_named(five_bar: Mechanism) -> None:
     assert found.overloaded["crank_motor"] > 1.0
 
 
+@pytest.mark.slow
 def test_masses_of_which_nothing_may_be_left_are_named(five_bar: Mechanism) -> None:
     masses = [name for name in five_bar.parameters if name.endswith("mass")]
     parameters = {name: [0.0, 2.0 * five_bar.parameters[name].value] for name in masses}
@@ -478,6 +481,7 @@ def test_masses_of_which_nothing_may_be_left_are_named(five_bar: Mechanism) -> N
     assert np.isfinite(found.bound)
 
 
+@pytest.mark.slow
 def test_describe_tells_the_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "robust.yaml"
     file.write_text(yaml.safe_dump({"schema": 1, "robust": FIVE_BAR, "tasks": {"sweep": SWEEP}}))

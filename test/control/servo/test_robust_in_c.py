@@ -103,6 +103,7 @@ def test_periods_in_c_are_those_in_python(case: str) -> None:
     assert (scale != 1.0) is tasks.learns_size
 
 
+@pytest.mark.slow
 def test_the_term_is_switched_while_running() -> None:
     machine, tasks = made("all motions")
     plain = Tasks.from_data({"tasks": {"x": JOINT | {"joint": "platform_x"}}}, machine)

@@ -101,6 +101,7 @@ def test_efforts_are_those_of_inverse_dynamics(task_file):
 CARRIED = {"slider_crank_turn"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task_file", [name for name in COMPLETE if name not in CARRIED])
 def test_tasks_are_followed_and_loops_stay_closed(task_file):
     servo = shipped_controller(task_file)

@@ -38,6 +38,7 @@ def drive(modes: ServoModes, machine: SimulatedMachine, seconds: float) -> np.nd
     return np.array(efforts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limits", ["60.0", "60.0, rate_limit: 2000.0"], ids=["effort", "rate"])
 def test_changes_of_the_mode_make_no_step(limits: str, tmp_path: Path):
     text = (shipped("five_bar").spec.directory / "five_bar.yaml").read_text()

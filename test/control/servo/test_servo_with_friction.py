@@ -42,6 +42,7 @@ def servo(mu):
     return machine, ServoController(machine, Tasks(TasksSpec.from_text(TASK), machine))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mu", [0.0, 0.3])
 def test_tasks_are_followed_exactly_in_spite_of_friction(mu):
     machine, controller = servo(mu)

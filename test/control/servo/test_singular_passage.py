@@ -38,6 +38,7 @@ def commands(machine: Mechanism, rate: float, off: float, backend: str) -> list[
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["interpreted", "compiled"])
 @pytest.mark.parametrize("rate", [2.0, 0.1, 0.01])
 @pytest.mark.parametrize("off", [0.0, 0.37, 0.5])  # 0.5: flat in the middle of a period
@@ -53,6 +54,7 @@ def test_no_effort_jumps(machine: Mechanism, rate: float, off: float, backend: s
     assert not found[-1].held
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["interpreted", "compiled"])
 def test_a_machine_that_stays_there_is_controlled(machine: Mechanism, backend: str) -> None:
     law = controller(machine, 0.0, 0.0, backend)
@@ -65,6 +67,7 @@ def test_a_machine_that_stays_there_is_controlled(machine: Mechanism, backend: s
     assert not law.command(State(0.3, np.zeros(4), np.zeros(4))).held
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("off", [0.0, 0.5])
 def test_motions_side_by_side_are_the_same(machine: Mechanism, off: float) -> None:
     begin, rate = 2.0 * PERIOD * (30.0 + off), 2.0

@@ -164,6 +164,7 @@ def test_force_limits_hold(biped: Mechanism, start: State) -> None:
     assert total(command)[2] == pytest.approx(biped.model.total_mass * 9.81, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_it_stands(biped: Mechanism, start: State) -> None:
     law = ServoController(
         biped, Tasks.from_file(FOLDER / "stand.yaml", biped), control_period=PERIOD

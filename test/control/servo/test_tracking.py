@@ -32,6 +32,7 @@ def cases():
         yield pytest.param(name, marks=() if name in FEW else pytest.mark.slow)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", cases())
 def test_at_one_kilohertz_a_millionth_of_the_motion_is_left(name):
     shipped(name)
@@ -44,6 +45,7 @@ def test_at_one_kilohertz_a_millionth_of_the_motion_is_left(name):
     assert run.load <= 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", cases())
 def test_back_from_a_wrong_start_within_limits(name, tmp_path):
     shipped(name)

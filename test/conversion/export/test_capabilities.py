@@ -129,6 +129,7 @@ def test_the_table_has_every_kind_and_every_row_its_probe():
     assert PROBES.keys() - CONSTRAINTS.keys() - OTHERS.keys() <= kinds().keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", PROBES)
 def test_what_a_format_says_arrives_and_what_it_cannot_is_listed(row, tmp_path):
     pytest.importorskip("mujoco", reason="MuJoCo reads MJCF")

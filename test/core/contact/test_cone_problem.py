@@ -54,11 +54,13 @@ def test_the_conditions_hold_where_it_says_so(seed: int) -> None:
     )
 
 
+@pytest.mark.slow
 def test_all_are_solved() -> None:
     failed = [seed for seed in range(400) if not solve_cone_problem(random_problem(seed)).solved]
     assert not failed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_alternating_directions_approach_the_same_motion(seed: int) -> None:
     problem = random_problem(seed)

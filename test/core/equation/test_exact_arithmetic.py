@@ -114,6 +114,7 @@ def check(method: str, M, A, F, b, tolerance: float = 1e-10) -> None:
     np.testing.assert_allclose(solution.constraint_force, force, rtol=0, atol=tolerance * size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @given(systems(singular=False))
 def test_regular_mass(method: str, drawn) -> None:

@@ -168,6 +168,7 @@ def compare(machine: Mechanism, other: Kane, driven: str, states: list) -> None:
         np.testing.assert_allclose(residual, 0.0, atol=RELATIVE * size)
 
 
+@pytest.mark.slow
 def test_a_closed_loop() -> None:
     machine = shipped("slider_crank")
     rng = np.random.default_rng(0)
@@ -178,6 +179,7 @@ def test_a_closed_loop() -> None:
     compare(machine, slider_crank(), "crank", states)
 
 
+@pytest.mark.slow
 def test_a_knife_edge() -> None:
     machine = sleigh_mechanism()
     rng = np.random.default_rng(1)

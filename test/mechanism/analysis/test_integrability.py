@@ -160,6 +160,7 @@ def test_references_make_constraints_rheonomic():
     assert {nature.verdict for nature in found.values()} == {"holonomic"}
 
 
+@pytest.mark.slow
 def test_a_driven_twist_in_body_axes_is_holonomic_when_nothing_is_left_free():
     """All three velocities prescribed: the path is given, whatever its shape. Two: it is not."""
     text = """constraints:
@@ -175,6 +176,7 @@ def test_a_driven_twist_in_body_axes_is_holonomic_when_nothing_is_left_free():
     assert partial.constraints["drive"].verdict == "nonholonomic"
 
 
+@pytest.mark.slow
 def test_describe_tells_it(tmp_path, capsys):
     (tmp_path / "cart.urdf").write_text(f'<robot name="cart">{CART}</robot>')
     file = tmp_path / "cart.yaml"
@@ -193,6 +195,7 @@ def test_describe_tells_it(tmp_path, capsys):
     assert "integrability" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_report_tests_it_when_asked():
     machine = shipped("differential_drive")
     assert machine.report().integrability is None

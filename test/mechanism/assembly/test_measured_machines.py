@@ -99,6 +99,7 @@ def tolerance_that_is_advised(parts, text):
     return re.search(r"\(([0-9.e-]+) as closure_tolerance", message)[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10_000))

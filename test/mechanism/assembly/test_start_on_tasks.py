@@ -49,6 +49,7 @@ def test_loops_and_tasks_are_met_in_position_and_velocity(machine, tasks, t):
     assert np.abs(residual.velocity).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_a_motion_from_there_is_followed_from_the_first_instant_on():
     built = mechanism(arm([1.0, 1.0]), MOTORS + "initial_guess: {j1: 0.4, j2: 0.9}\n")
     circle = '{type: expression, value: ["1 + 0.3*cos(2*t)", "0.3*sin(2*t) - 0.5"]}'

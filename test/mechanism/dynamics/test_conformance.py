@@ -434,6 +434,7 @@ def in_one_lane(given: Case) -> BatchSolution:
         return dynamics.evaluate_batch(given.q, given.v, given.tau, t=given.t, inputs=given.inputs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "evaluator"), parameters())
 def test_conformance(name, evaluator):
     given = made(name)

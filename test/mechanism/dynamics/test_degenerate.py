@@ -175,6 +175,7 @@ solver: {{method: {method}}}
     assert forces == pytest.approx([9810.0, -1.5e-4, 1.5e-4], abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["auto", *forms.METHODS])
 def test_rows_out_of_the_plane_are_rounding_where_a_part_is_turned_round(method):
     """A weld in a plane: three of its rows vanish but for the sine of π, which is not zero."""

@@ -123,6 +123,7 @@ def test_energy_changes_by_the_power_of_motors_and_damping(name):
         near(slope, power, 1.0 + np.abs(state.v) @ np.abs(dynamics.terms(state).F), 1e-7)
 
 
+@pytest.mark.slow
 def test_energy_along_a_motion_with_motor_damping_and_spring():
     text = f"""
 joints: {{j1: {{damping: 0.3, spring: {{stiffness: 4.0, rest: 0.5}}}}, j3: {{damping: 0.1}}}}

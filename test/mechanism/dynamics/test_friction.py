@@ -166,6 +166,7 @@ def test_friction_takes_energy_and_the_rows_hold_with_it(kind):
     assert strongest < -1e-3
 
 
+@pytest.mark.slow
 def test_friction_is_the_only_thing_that_takes_energy():
     """A pendulum closed by a loop joint: its energy falls by the work of friction."""
     machine = mechanism(

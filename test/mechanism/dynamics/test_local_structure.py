@@ -120,6 +120,7 @@ def test_a_tree_workspace_says_what_pinocchio_says():
     assert found.potential_energy(q) == pytest.approx(expected.potential_energy(q), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_memory_grows_with_the_size_and_not_with_its_square():
     def peak(cells: int) -> int:
         mechanism = loop_ladder(cells)
@@ -196,6 +197,7 @@ def test_a_family_that_is_none_is_told(old, new, said):
     assert "constraints.pin" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_large_ladder_is_simulated_like_any_other_machine():
     mechanism = loop_ladder(110)
     trajectory = simulate(mechanism, swinging(mechanism), 0.01, method="rk4", step=0.0025)

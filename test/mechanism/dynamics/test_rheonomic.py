@@ -67,6 +67,7 @@ def test_simulation_follows_the_reference(driven: Mechanism) -> None:
     np.testing.assert_allclose(trajectory.position("j1"), expected, rtol=0, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_power_of_the_drive_is_the_change_of_energy(driven: Mechanism) -> None:
     start = driven.dynamics().project(driven.state(driven.assemble()))
     trajectory = simulate(driven, start, 1.0, sample_period=0.0005)

@@ -204,6 +204,7 @@ def test_events_that_cannot_be_are_refused_before_anything_moves(event, problem)
         simulate(mechanism, mechanism.start(), 0.5, events=[event])
 
 
+@pytest.mark.slow
 def test_a_servo_controller_hears_of_the_constraints():
     mechanism = shipped("landing_leg")
     controller = ServoController(mechanism, Tasks.from_file("landing_leg_knee", mechanism))

@@ -15,6 +15,7 @@ from uk_dynamics.exceptions import AssemblyError, InputError, UnknownNameError
 DRIVEN = {"rrr3": "platform", "stewart_platform": "platform", "excavator": "teeth"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRIVEN)
 @given(way=st.lists(st.floats(-1.0, 1.0), min_size=6, max_size=6))
 @settings(max_examples=10, deadline=None)
@@ -88,6 +89,7 @@ def test_out_of_reach_says_by_how_much() -> None:
     assert raised.value.violations["position"] == pytest.approx(0.1, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_limits_hold() -> None:
     mechanism = shipped("excavator")
     q = mechanism.assemble()

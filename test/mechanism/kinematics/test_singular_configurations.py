@@ -55,6 +55,7 @@ def test_a_four_bar_rocker_turns_back_where_crank_and_coupler_are_in_line() -> N
     assert np.sin(found.q[1]) == pytest.approx(0.0, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_3rrr_is_singular_where_its_distal_links_meet_in_a_point() -> None:
     """Gosselin and Angeles 1990: the lines of the three distal links are concurrent or parallel."""
     mechanism = shipped("rrr3")

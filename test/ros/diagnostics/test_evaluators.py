@@ -24,6 +24,7 @@ COMPILED = pytest.param(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["interpreted", COMPILED])
 def test_nodes_tell_what_answers(ros: Ros, backend: str) -> None:
     bench = Bench(ros, backend=backend, state_timeout=60.0)

@@ -20,6 +20,7 @@ from uk_dynamics.ros.nodes.forward_dynamics import ForwardDynamics
 pytestmark = pytest.mark.ros
 
 
+@pytest.mark.slow
 def test_a_wrong_library_is_a_warning_of_the_node(
     ros: Ros, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

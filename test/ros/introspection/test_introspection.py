@@ -92,6 +92,7 @@ def test_rate_and_ctrl_c_and_a_name_that_is_not_there(ros: Ros, start_process: S
     assert missing.exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_node_is_found_and_configured(ros: Ros, start_process: StartProcess):
     ros.add(LifecycleNode("machine"))
     for arguments, expected in (

@@ -25,6 +25,7 @@ from uk_dynamics.ros.timing.clock import nanoseconds
 pytestmark = [pytest.mark.ros, pytest.mark.together("floating base")]
 
 
+@pytest.mark.slow
 def test_marks_are_where_the_base_is(ros: Ros, start_node: StartProcess, tmp_path: Path) -> None:
     file = str(floating_five_bar(tmp_path))
     node = ros.node()
@@ -50,6 +51,7 @@ def test_marks_are_where_the_base_is(ros: Ros, start_node: StartProcess, tmp_pat
     ros.until(lambda: compared() > 3, "marks of states whose base is known")
 
 
+@pytest.mark.slow
 def test_nothing_pushes_a_machine_that_falls(
     ros: Ros, start_node: StartProcess, tmp_path: Path
 ) -> None:

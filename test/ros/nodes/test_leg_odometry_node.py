@@ -61,6 +61,7 @@ class Sensors:
         self._joints.publish(joints)
 
 
+@pytest.mark.slow
 def test_the_base_of_a_walk(ros: Ros, start_node: StartProcess, tmp_path: Path) -> None:
     sensors = Sensors(ros)
     bases = Ear(sensors.node, Odometry, "odom")

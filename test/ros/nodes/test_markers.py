@@ -190,6 +190,7 @@ tasks:
 """
 
 
+@pytest.mark.slow
 def test_targets_stand_where_the_controller_wants_them_though_it_began_later(
     ros: Ros, start_node, tmp_path
 ):

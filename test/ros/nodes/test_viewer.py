@@ -37,6 +37,7 @@ def test_it_publishes_nothing_and_says_what_it_waits_for(ros: Ros, viewer: Viewe
     assert own <= {"/rosout", "/parameter_events"}
 
 
+@pytest.mark.slow
 def test_it_shows_the_machine_and_controls_the_simulator(ros: Ros, viewer: Viewer, start_node):
     start_node("simulator", parameters={"mechanism": "four_bar", "rate": 200.0, "paused": True})
     start = Mechanism.from_file("four_bar").start()

@@ -36,6 +36,7 @@ def effort(message: Any) -> float:
     return abs((message.data if isinstance(message, Float64MultiArray) else message.effort)[0])
 
 
+@pytest.mark.slow
 def test_the_last_command_of_a_controller_is_zero(ros: Ros, start_node: StartProcess) -> None:
     node = ros.node()
     machine = {"mechanism": "five_bar", "tasks": "five_bar_sweep"}
@@ -82,6 +83,7 @@ def test_the_last_command_of_a_controller_is_zero(ros: Ros, start_node: StartPro
     assert list(last.accelerations) == [0.0]
 
 
+@pytest.mark.slow
 def test_a_watchdog_that_is_told_to_end_takes_the_command_of_a_dead_controller_back_first(
     ros: Ros, start_node: StartProcess
 ) -> None:

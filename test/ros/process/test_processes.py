@@ -291,6 +291,7 @@ def test_demo_whose_node_fails_says_so(tmp_path: Path, capfd: pytest.CaptureFixt
     assert "parameter rate" in said
 
 
+@pytest.mark.slow
 def test_a_node_that_does_not_end_says_where_it_stands(tmp_path: Path) -> None:
     node = "command_watchdog"
     with NodeProcesses(tmp_path) as processes:

@@ -137,6 +137,7 @@ def test_waiting_for_the_output_of_a_process_that_fails(start_process: StartProc
     assert process.wait() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("new_session", [False, True])
 @pytest.mark.parametrize(
     ("what", "signum", "code"),

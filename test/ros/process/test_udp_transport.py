@@ -52,6 +52,7 @@ def test_a_node_has_no_shared_memory_unless_it_is_chosen(
         assert node.end()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [LOCAL, {}], ids=["localhost", "subnet"])
 def test_a_node_says_where_it_is_several_times_a_second(
     given: dict[str, str], tmp_path: Path, ros_domain: int

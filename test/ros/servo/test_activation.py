@@ -88,6 +88,7 @@ class Bench:
         self.diagnostics.until(self.ros, reason)
 
 
+@pytest.mark.slow
 def test_yes_means_that_efforts_flow_also_after_refusals(
     ros: Ros, start_node: StartProcess
 ) -> None:
@@ -118,11 +119,13 @@ def test_yes_means_that_efforts_flow_also_after_refusals(
         assert bench.change("deactivate")
 
 
+@pytest.mark.slow
 def test_commands_without_a_subscriber_are_no_success(ros: Ros, start_node: StartProcess) -> None:
     bench = Bench(ros, start_node, start_timeout=SHORT)
     bench.expect_refusal(f"no subscriber takes /{COMMANDS}")
 
 
+@pytest.mark.slow
 def test_a_watchdog_that_is_required_and_not_there_is_named(
     ros: Ros, start_node: StartProcess
 ) -> None:
@@ -132,6 +135,7 @@ def test_a_watchdog_that_is_required_and_not_there_is_named(
     assert not commands.messages
 
 
+@pytest.mark.slow
 def test_a_fault_at_the_start_is_the_answer(ros: Ros, start_node: StartProcess) -> None:
     bench = Bench(ros, start_node, start_timeout=20.0)
     Ear(bench.node, Float64MultiArray, COMMANDS)
@@ -139,6 +143,7 @@ def test_a_fault_at_the_start_is_the_answer(ros: Ros, start_node: StartProcess) 
     bench.expect_refusal("open_loop: ")
 
 
+@pytest.mark.slow
 def test_deactivation_ends_the_wait(ros: Ros, start_node: StartProcess) -> None:
     bench = Bench(ros, start_node, talks=False, start_timeout=60.0)
     asked = bench.ask("activate")

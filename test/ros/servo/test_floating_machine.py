@@ -94,6 +94,7 @@ def worst(mechanism: Mechanism, tasks: Path, states: list[State], after: float) 
     return float(np.abs(errors).max())
 
 
+@pytest.mark.slow
 def test_a_free_flying_machine_tracks_and_keeps_its_momentum(
     ros: Ros, start_node: StartProcess, tmp_path: Path
 ) -> None:
@@ -240,6 +241,7 @@ def late(message: Odometry) -> Odometry:
     return message
 
 
+@pytest.mark.slow
 @pytest.mark.retry(reason="a loaded computer suspends processes, which is a fault of its own")
 @pytest.mark.parametrize(
     ("fault", "base", "reason"),

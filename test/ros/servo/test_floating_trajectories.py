@@ -97,6 +97,7 @@ def run(
     return drives.states(Mechanism.from_file(files["mechanism"]))
 
 
+@pytest.mark.slow
 def test_a_free_flying_machine_follows(ros: Ros, start_node: StartProcess, tmp_path: Path) -> None:
     """Its base swings against the crank, in the desired motion and in the real one."""
     file, tasks = floating_five_bar(tmp_path, gravity="[0, 0, 0]"), sweep(tmp_path)

@@ -41,6 +41,7 @@ CONTROLLER = {
 }
 
 
+@pytest.mark.slow
 def test_without_the_messages_there_is_no_action(ros: Ros, start_node: StartProcess) -> None:
     try:
         import control_msgs  # noqa: F401

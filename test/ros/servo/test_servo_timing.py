@@ -91,6 +91,7 @@ def test_garbage_is_collected_when_there_is_time() -> None:
     assert gc.isenabled()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "task_file"),
     [("five_bar", "five_bar_sweep"), ("coordinated_robots", "coordinated_robots_lift")],

@@ -154,6 +154,7 @@ def test_it_walks_ten_steps_over_dds(ros: Ros, start_node: StartProcess, tmp_pat
     assert np.abs(last.v).max() < 1e-3  # rad/s: it stands
 
 
+@pytest.mark.slow
 def test_silent_contacts_are_a_fault(ros: Ros, start_node: StartProcess, tmp_path: Path) -> None:
     node = ros.node()
     diagnostics = DiagnosticsEar(node, "servo_controller")

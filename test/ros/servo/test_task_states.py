@@ -119,6 +119,7 @@ def test_without_tasks_there_is_nothing_to_tell(ros: Ros) -> None:
     assert list(bench.states.messages[-1].name) == [ROW]
 
 
+@pytest.mark.slow
 def test_a_live_recording_has_tracking_errors(ros: Ros, start_node, tmp_path) -> None:
     pytest.importorskip("mcap_ros2")
     pytest.importorskip("matplotlib", reason="reports are drawn")

@@ -54,6 +54,7 @@ SIMULATOR = {
 }
 
 
+@pytest.mark.slow
 def test_the_machine_moves_by_each_command_for_one_period_and_by_none_twice(
     ros: Ros, start_node: StartProcess, tmp_path: Path
 ) -> None:

@@ -243,6 +243,7 @@ def test_unusable_commands_are_ignored_and_reported(ros: Ros) -> None:
     assert np.isfinite(state.position).all()
 
 
+@pytest.mark.slow
 def test_hundreds_of_non_finite_joint_commands_before_the_first_real_one(
     ros: Ros, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -365,6 +366,7 @@ def test_lost_motion_pauses_the_simulator_until_it_is_reset(ros: Ros, pendulum: 
     assert bench.state().position[0] == pytest.approx(0.5, abs=1.0), "it swings again"
 
 
+@pytest.mark.slow
 def test_diagnostics_tell_what_is_going_on(ros: Ros) -> None:
     bench = Bench(ros, rate=200.0)
 

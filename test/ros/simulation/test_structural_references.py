@@ -74,6 +74,7 @@ def until_near(ros: Ros, say: Any, heard: Any, expected: np.ndarray, what: str) 
     ros.until(lambda: say() or np.allclose(heard(), expected, rtol=0.0, atol=1e-9), what)
 
 
+@pytest.mark.slow
 def test_simulator_and_forward_dynamics_follow(
     ros: Ros, start_node: StartProcess, file: str
 ) -> None:
@@ -112,6 +113,7 @@ def test_simulator_and_forward_dynamics_follow(
     ros.until(lambda: states.next(ros).position[0] == 0.0, "the value of the file")
 
 
+@pytest.mark.slow
 def test_completer_and_controller_follow(ros: Ros, start_node: StartProcess, file: str) -> None:
     tasks = str(Path(file).with_name("tasks.yaml"))
     start_node("joint_state_completer", parameters={"mechanism": file})
@@ -177,6 +179,7 @@ def test_completer_and_controller_follow(ros: Ros, start_node: StartProcess, fil
     until_near(ros, say, effort, pulled, "the last usable one")
 
 
+@pytest.mark.slow
 def test_who_comes_late_knows_the_time_of_a_machine_that_moves_by_itself(
     ros: Ros, start_node: StartProcess
 ) -> None:

@@ -141,6 +141,7 @@ def test_a_thousand_attitudes(ros: Ros, start_node: StartProcess, tmp_path: Path
         assert six(answer[1].velocities[0]) == list(model.bases[0].twist(state.v))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["odom", "multi_dof_joint_states"])
 def test_twists_in_axes_of_the_world(
     source: str, ros: Ros, start_node: StartProcess, tmp_path: Path
@@ -211,6 +212,7 @@ def exchange(
     return found
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_a_base_is_said(
     ros: Ros, start_node: StartProcess, tmp_path: Path
 ) -> None:
@@ -255,6 +257,7 @@ def test_what_is_wrong_with_a_base_is_said(
     )
 
 
+@pytest.mark.slow
 def test_passive_joints_come_from_the_completer(
     ros: Ros, start_node: StartProcess, tmp_path: Path
 ) -> None:

@@ -47,6 +47,7 @@ sys.exit(arguments.run(arguments))
 """
 
 
+@pytest.mark.slow
 def test_what_a_simulator_publishes_is_recorded(ros: Ros, start_node, tmp_path):
     path = tmp_path / "live.mcap"
     mechanism = ukd.Mechanism.from_file("four_bar")
@@ -70,6 +71,7 @@ def test_what_a_simulator_publishes_is_recorded(ros: Ros, start_node, tmp_path):
     assert not motion.warnings
 
 
+@pytest.mark.slow
 def test_a_machine_that_floats_is_recorded_and_comes_back(
     ros: Ros, start_node, start_process, tmp_path
 ):
@@ -108,6 +110,7 @@ def cart(directory: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", [cart, robot_and_sled])
 def test_bases_in_a_plane_come_back_from_nodes(
     ros: Ros,
@@ -215,6 +218,7 @@ def test_what_was_heard_is_soon_in_the_file(ros: Ros, tmp_path):
     assert not ukd.Trajectory.load(path).warnings
 
 
+@pytest.mark.slow
 def test_a_recording_comes_back_without_commands(ros: Ros, start_process, tmp_path):
     mechanism = ukd.Mechanism.from_file("five_bar")
     motion = ukd.simulate(mechanism, mechanism.start(), 0.3)
@@ -260,6 +264,7 @@ def test_a_recorded_time_comes_back_as_clock(ros: Ros, start_process, tmp_path):
     assert 0 <= node.get_clock().now().nanoseconds <= 300_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.retry(
     reason="DDS may tell the publisher of the subscription before it tells the subscription of the"
     " publisher; what is published in between is lost"

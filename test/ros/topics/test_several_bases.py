@@ -26,6 +26,7 @@ from uk_dynamics.ros.timing.clock import nanoseconds
 pytestmark = [pytest.mark.ros, pytest.mark.together("floating base")]
 
 
+@pytest.mark.slow
 def test_each_has_its_own_topic(ros: Ros, start_node: StartProcess, tmp_path: Path) -> None:
     file = robot_and_sled(tmp_path)
     mechanism = Mechanism.from_file(file)

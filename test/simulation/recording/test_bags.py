@@ -68,6 +68,7 @@ def test_the_motion_comes_back(bag, trajectory):
     assert np.array_equal(ukd.Trajectory.load(file).q, trajectory.q)
 
 
+@pytest.mark.slow
 def test_commands_take_it(bag, tmp_path, capsys):
     """The geometry is exact, so that there is nothing to calibrate."""
     pytest.importorskip("matplotlib")

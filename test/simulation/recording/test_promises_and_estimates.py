@@ -81,6 +81,7 @@ def test_a_motion_has_its_bounds_and_estimates(
     assert (np.abs(run.tracking_error) < run.bounds).all()
 
 
+@pytest.mark.slow
 def test_steps_in_python_record_the_same(five_bar: Mechanism, tasks: Tasks) -> None:
     c, python = (
         moved(five_bar, tasks, 0.25, backend)[1] for backend in ("compiled", "interpreted")
@@ -91,6 +92,7 @@ def test_steps_in_python_record_the_same(five_bar: Mechanism, tasks: Tasks) -> N
     np.testing.assert_allclose(python.deviations, c.deviations, rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".npz", ".csv", ".mcap"])
 def test_files_have_them(
     suffix: str, motion: tuple[ServoController, Trajectory], tmp_path: Path
@@ -105,6 +107,7 @@ def test_files_have_them(
         assert found.machine.parameters == {MASS: "kg", FRICTION: "N m"}
 
 
+@pytest.mark.slow
 def test_plots_show_bands(motion: tuple[ServoController, Trajectory]) -> None:
     run = motion[1]
     panels = {panel.title: panel for panel in contents(run).panels}

@@ -26,6 +26,7 @@ def motion() -> Trajectory:
     return recording(MECHANISM, np.arange(7) * 0.1, rows, 2 * rows, 3 * rows, rows[:, :1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".csv", ".npz", ".parquet"])
 def test_columns_come_back(motion: Trajectory, tmp_path: Path, suffix: str) -> None:
     file, table = tmp_path / f"run{suffix}", motion.columns()

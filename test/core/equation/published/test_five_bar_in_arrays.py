@@ -18,6 +18,7 @@ from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.integration.adaptive import AdaptiveStepper, Tolerances
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asymmetric", "degrees", "method"),
     [
