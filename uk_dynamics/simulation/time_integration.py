@@ -174,7 +174,8 @@ class Advance:
             )
             plant.set_active(active)
             if problem := contacts.problem():
-                self.warn(problem, stop)
+                what, details = problem
+                self.warn(what, stop, details)
             self.moved(stop)
             self.steps += steps
             self.evaluations += steps

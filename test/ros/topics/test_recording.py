@@ -21,6 +21,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from support.floating_five_bar import floating_five_bar
+from support.mechanism_builder import joint, link
 from support.nodes.floating_machine import state_of
 from support.nodes.ros_ears import Ear, overrides
 from support.nodes.ros_fixtures import Ros, StartProcess
@@ -69,6 +70,28 @@ def test_what_a_simulator_publishes_is_recorded(ros: Ros, start_node, tmp_path):
     for q in motion.q[::10]:
         assert abs(dynamics.residual(mechanism.state(q)).position).max() < 1e-9
     assert not motion.warnings
+
+
+@pytest.mark.slow
+def test_what_touches_is_recorded(ros: Ros, start_node, tmp_path):
+    path, file = tmp_path / "live.mcap", tmp_path / "puck.yaml"
+    lift = joint("z", "base", "puck", kind="prismatic", axis="0 0 1")
+    (tmp_path / "puck.urdf").write_text(
+        f"<robot name='puck'>{link('base')}{link('puck', 2.0)}{lift}</robot>"
+    )
+    file.write_text(
+        "schema: 1\nmodel: {urdf: puck.urdf}\ninitial_guess: {z: 0.02}\n"
+        "contacts: {foot: {parent: {link: base}, child: {link: puck}, friction: 0.2}}\n"
+    )
+    recorder = TopicRecorder(ros.node("recorder"), ukd.Mechanism.from_file(file), path)
+    start_node("simulator", parameters={"mechanism": str(file), "rate": 100.0})
+    wanted = ("/joint_states", "/simulator/contacts")
+    ros.until(lambda: min(recorder.counts[t] for t in wanted) > 60, "a recording", 60.0)
+    recorder.close()
+    foot = ukd.Trajectory.load(path).contact("foot")
+    assert foot.closed[-1]
+    assert foot.normal[-1] == pytest.approx(2.0 * 9.81, rel=1e-9)
+    assert foot.gap[-1] == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.slow

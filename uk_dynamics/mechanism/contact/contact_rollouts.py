@@ -56,7 +56,7 @@ def roll_over_contacts(
             except StateError:  # what is given is finite
                 raise SimulationError(INFINITE, end) from None
             if problem := stepping.problem():
-                into.warnings.setdefault(k, f"t = {end:.4g} s: {problem}")
+                into.warnings.setdefault(k, f"t = {end:.4g} s: {''.join(problem)}")
             yield state
 
     with np.errstate(over="ignore", invalid="ignore"):

@@ -244,15 +244,13 @@ class ContactStepping(ClosedContacts):
         """Names of those with a distance that is not just rounding."""
         return frozenset(np.array(self.names, dtype=object)[distances > CLOSE].tolist())
 
-    def problem(self) -> str:
-        """What steps since the last call did not solve, in words; empty: they solved all."""
+    def problem(self) -> tuple[str, str] | None:
+        """What steps since the last call did not solve, and by how much; None: they solved all."""
         error, self._unsolved = self._unsolved, 0.0
         if not error:
-            return ""
-        return (
-            "forces of contacts do not fulfil their conditions; the nearest found miss"
-            f" {error:.1g} of their motion"
-        )
+            return None
+        what = "forces of contacts do not fulfil their conditions"
+        return what, f"; the nearest found miss {error:.1g} of their motion"
 
     def forget(self) -> None:
         """Look for the next impulses from none, not from those of the last step.

@@ -17,6 +17,7 @@ from uk_dynamics.ros.diagnostics.joint_state_estimate import ERRORS, problem_of,
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, RateMonitor, Report
 from uk_dynamics.ros.process.mechanism_source import MechanismNode
 from uk_dynamics.ros.timing.clock import nanoseconds, runs_on_simulated_time, write_stamp
+from uk_dynamics.ros.timing.fair_turns import FairTurns
 from uk_dynamics.ros.topics.inputs import StructureInput
 from uk_dynamics.ros.topics.joint_measurements import JointMeasurements
 from uk_dynamics.ros.topics.leg_odometry_topic import LegOdometryTopic
@@ -48,6 +49,7 @@ class JointStateCompleter(MechanismNode):
         self._solve_time = 0.0
         self._publisher = self.create_publisher(JointState, "joint_states", JOINT_STATE_QOS)
         self._structure = StructureInput(self, mechanism, self.problems, self._on_switched)
+        self._turns = FairTurns(self, self._complete)
         self.create_subscription(JointState, MEASURED, self._on_message, MEASURED_QOS)
         self._odometry: LegOdometryTopic | None = None
         if self.settings["odometry"]:
@@ -78,10 +80,12 @@ class JointStateCompleter(MechanismNode):
             self._structure.origin.reset()
             self._completion.reset()
         if measurements.complete:
-            self._complete()
+            self._turns.take()
 
     def _complete(self) -> None:
         measurements, completion = self._measurements, self._completion
+        if not measurements.complete:  # time went back since they were
+            return
         position, stamp, problem = measurements.take(self.settings["state_timeout"])
         if problem:
             self.problems.note(MEASURED, problem)

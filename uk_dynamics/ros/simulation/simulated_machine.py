@@ -156,7 +156,7 @@ class SimulatedMachine:
 
     def contact_problem(self) -> str:
         """What steps since the last call did not solve of contacts; empty: they solved all."""
-        return "" if self._contacts is None else self._contacts.problem()
+        return "".join(self._contacts.problem() or ()) if self._contacts is not None else ""
 
     def _set_active(self, active: ActiveConstraints) -> None:
         self.active = active

@@ -43,6 +43,9 @@ _TOPICS: tuple[tuple[str, type], ...] = (
     ("forward_dynamics/constraint_forces", JointState),
     ("servo_controller/task_states", JointState),
     ("servo_controller/task_references", JointTrajectory),
+    ("servo_controller/task_bounds", JointState),
+    ("servo_controller/estimates", JointState),
+    ("simulator/contacts", JointState),
     ("/diagnostics", DiagnosticArray),
     ("/clock", Clock),
 )
