@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from support.mechanism_builder import joint, link, mechanism
 from support.repository import ROOT
 
 import uk_dynamics as ukd
+from uk_dynamics.compilation.emit import generate
 from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
+from uk_dynamics.compilation.trace import blocks
 from uk_dynamics.mechanism.contact import ContactStepping
 from uk_dynamics.mechanism.dynamics import Backend, InterpretedDynamics
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Inputs, State
@@ -57,8 +60,24 @@ def plantigrade() -> ukd.Mechanism:
     return ukd.Mechanism.from_file(ROOT / "examples/plantigrade/plantigrade.yaml")
 
 
+@pytest.fixture
+def plantigrade_leg_by_leg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ukd.Mechanism:
+    """Its rows are eliminated as those of large machines, where that is sure, in each step."""
+    monkeypatch.setattr(blocks, "_LEAST", 0)
+    monkeypatch.setattr(blocks, "_WORTH", np.inf)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    machine = ukd.Mechanism.from_file(ROOT / "examples/plantigrade/plantigrade.yaml")
+    assert "#define UK_BLOCKS 0" not in generate.source(machine)
+    return machine
+
+
 @pytest.mark.parametrize(
-    ("name", "steps"), [("leg", 400), pytest.param("plantigrade", 60, marks=pytest.mark.slow)]
+    ("name", "steps"),
+    [
+        ("leg", 400),
+        pytest.param("plantigrade", 60, marks=pytest.mark.slow),
+        pytest.param("plantigrade_leg_by_leg", 60, marks=pytest.mark.slow),
+    ],
 )
 def test_steps_are_those_of_the_interpreted_evaluator(
     name: str, steps: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "attributes.h"
+#include "block_elimination.c"
 #include "uk_lanes_regular.h"
 
 static void uk_lanes_configure(uk_lanes_memory *m, uk_lanes_kept *kept) {
@@ -27,17 +28,24 @@ static inline void uk_lanes_clear(uk_lanes_memory *m) {
 #endif
 }
 
-/* Constrained accelerations of the terms in the memory, rows pivoted; as uk_lanes_solve. */
-UK_EVALUATION void uk_lanes_pivoted(uk_lanes_memory *m) {
-  const uk_lanes zero = uk_all(0.0);
+/* The factor of M, b, and in the place of the acceleration that without constraints, whitened. */
+static void uk_lanes_begin_pivoted(uk_lanes_memory *m) {
   uk_lanes_clear(m);
   uk_lanes_factor_mass(m);
   UK_EACH(i, UK_NV) m->qdd[i] = m->force[i] += m->tau[i];
   uk_lanes_whiten(m, m->qdd);
 #if UK_M > 0
-  UK_EACH(r, UK_M) {
+  UK_EACH(r, UK_M)
     m->b[r] = -m->active[r] * (m->bias[r] + m->stabilize * (uk_damping[r] * m->rate[r]
                                                             + uk_stiffness[r] * m->residual[r]));
+#endif
+}
+
+/* Rows pivoted, with their multipliers where forces are wanted. */
+UK_EVALUATION void uk_lanes_finish_pivoted(uk_lanes_memory *m) {
+  const uk_lanes zero = uk_all(0.0);
+#if UK_M > 0
+  UK_EACH(r, UK_M) {
 #if UK_SWITCHED
     UK_EACH(i, UK_NV) m->A[r * UK_NV + i] *= m->active[r];
     m->residual[r] *= m->active[r], m->rate[r] *= m->active[r];
@@ -80,6 +88,12 @@ UK_EVALUATION void uk_lanes_pivoted(uk_lanes_memory *m) {
 #endif
   if (m->forces) UK_FIND_FORMULAS(m);
   m->failed = uk_pick(m->singular, uk_all(1.0), uk_pick(uk_finite(sum), zero, uk_all(2.0)));
+}
+
+/* Constrained accelerations of the terms in the memory, rows pivoted; as uk_lanes_solve. */
+UK_EVALUATION void uk_lanes_pivoted(uk_lanes_memory *m) {
+  uk_lanes_begin_pivoted(m);
+  uk_lanes_finish_pivoted(m);
 }
 
 /* The same, and forces where they are wanted; `failed`. */

@@ -55,6 +55,28 @@ static void uk_lanes_factor_mass(uk_lanes_memory *m) {
   m->singular = singular | uk_not(lost < UK_LOST_PIVOTS);
 }
 
+/* M, or its factor, to a place of its own, and back: what the tree leaves of it, where that is little. */
+#define UK_SPARSE_MASS (UK_NV * UK_NV > 4 * UK_TREE_ENTRIES)
+#define UK_MASS_ROOM (UK_SPARSE_MASS ? UK_TREE_ENTRIES : UK_NV * UK_NV)
+
+static UK_OPTIONAL void uk_lanes_keep_mass(const uk_lanes_memory *m, uk_lanes *kept) {
+  if (!UK_SPARSE_MASS) {
+    memcpy(kept, m->H, sizeof(uk_lanes) * UK_MASS_ROOM);
+    return;
+  }
+  UK_EACH(i, UK_NV)
+    for (int j = i; j >= 0; j = uk_parent[j]) *kept++ = m->H[i * UK_NV + j];
+}
+
+static UK_OPTIONAL void uk_lanes_take_mass(uk_lanes_memory *m, const uk_lanes *kept) {
+  if (!UK_SPARSE_MASS) {
+    memcpy(m->H, kept, sizeof(uk_lanes) * UK_MASS_ROOM);
+    return;
+  }
+  UK_EACH(i, UK_NV)
+    for (int j = i; j >= 0; j = uk_parent[j]) m->H[i * UK_NV + j] = *kept++;
+}
+
 #if UK_M > 0
 
 static inline void uk_lanes_multiply_factor(const uk_lanes_memory *m, const uk_lanes *x, uk_lanes *y) {
@@ -73,24 +95,32 @@ UK_INLINE uk_basis uk_rows_of(const uk_lanes_memory *m) {
   return b;
 }
 
+/* A row, whitened, and its norm. */
+UK_INLINE uk_lanes uk_lanes_whiten_row(const uk_lanes_memory *m, int r, uk_lanes acts, uk_lanes *x) {
+  UK_EACH(i, UK_NV) x[i] = acts * m->A[r * UK_NV + i];
+  const int none = UK_SWITCHED && !uk_any(acts != uk_all(0.0));
+  for (int s = uk_support_start[r]; s < uk_support_start[r + 1] && !none; ++s) {
+    const int i = uk_support[s];
+    const uk_lanes xi = x[i] *= m->inverse_pivot[i];
+    for (int j = uk_parent[i]; j >= 0; j = uk_parent[j]) x[j] -= m->H[i * UK_NV + j] * xi;
+  }
+  const uk_lanes norm = uk_lanes_sqrt(uk_squares(x, 0, UK_NV));
+  if (!UK_SWITCHED || uk_any(norm > UK_ZERO_ROW * uk_natural_scale[r])) return norm;
+  memset(x, 0, sizeof m->W[r]); /* rounding: to be passed over */
+  return uk_all(0.0);
+}
+
+/* What a row of this norm is multiplied by. */
+static inline uk_lanes uk_lanes_row_scale(int r, uk_lanes norm) {
+  const uk_lanes least = uk_all(UK_LEAST_PART * uk_natural_scale[r] + UK_TINY);
+  return uk_handicap[r] / uk_lanes_larger(norm, least);
+}
+
 static void uk_lanes_whiten_rows(uk_lanes_memory *m, const uk_lanes *acts) {
   const uk_basis b = uk_rows_of(m);
   UK_EACH(r, UK_M) {
-    uk_lanes *x = m->W[r];
-    UK_EACH(i, UK_NV) x[i] = acts[r] * m->A[r * UK_NV + i];
-    const int none = UK_SWITCHED && !uk_any(acts[r] != uk_all(0.0));
-    for (int s = uk_support_start[r]; s < uk_support_start[r + 1] && !none; ++s) {
-      const int i = uk_support[s];
-      const uk_lanes xi = x[i] *= m->inverse_pivot[i];
-      for (int j = uk_parent[i]; j >= 0; j = uk_parent[j]) x[j] -= m->H[i * UK_NV + j] * xi;
-    }
-    uk_lanes norm = uk_lanes_sqrt(uk_squares(x, 0, UK_NV));
-    if (UK_SWITCHED && !uk_any(norm > UK_ZERO_ROW * uk_natural_scale[r])) { /* rounding: to be passed over */
-      memset(x, 0, sizeof m->W[r]);
-      norm = uk_all(0.0);
-    }
-    const uk_lanes least = uk_all(UK_LEAST_PART * uk_natural_scale[r] + UK_TINY);
-    uk_scale_row(&b, r, norm, b.handicap[r] / uk_lanes_larger(norm, least));
+    const uk_lanes norm = uk_lanes_whiten_row(m, r, acts[r], m->W[r]);
+    uk_scale_row(&b, r, norm, uk_lanes_row_scale(r, norm));
   }
 }
 

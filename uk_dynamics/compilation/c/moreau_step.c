@@ -4,6 +4,7 @@
 #pragma once
 
 #include "admissible.c"
+#include "block_elimination.c"
 #include "cone_problem.c"
 #include "configuration.c"
 #include "contact.h"
@@ -52,9 +53,53 @@ static int uk_contact_closed(const uk_contacts *x, const long long *mode, const 
   return n;
 }
 
+/* What eliminates the rows that act besides those of contacts: blocks, or what is in the memory. */
+#if UK_BY_BLOCKS
+typedef uk_blocks uk_eliminated;
+#else
+typedef int uk_eliminated;
+#endif
+
+/* The acceleration without contacts of the terms in the memory; whether there is none. */
+static int uk_contact_accelerate(uk_memory *m, uk_eliminated *by) {
+  m->forces = 0;
+  uk_lanes_begin_pivoted(m);
+#if UK_BY_BLOCKS
+  uk_factor_blocks(m, by, m->active, UK_RANK_TOLERANCE);
+  if (by->sure) {
+    uk_answer_by_blocks(m, by, m->b, m->qdd);
+    uk_lanes_unwhiten(m, m->qdd);
+    double sum = 0.0;
+    for (int i = 0; i < UK_NV; ++i) sum += m->qdd[i];
+    return m->singular || !isfinite(sum);
+  }
+#else
+  *by = 0;
+#endif
+  uk_lanes_finish_pivoted(m);
+  return m->failed != 0.0;
+}
+
+/* As those of admissible.c. */
+static void uk_contact_admissible(const uk_memory *m, const uk_eliminated *by, double *x) {
+#if UK_BY_BLOCKS
+  if (by->sure) uk_admissible_by_blocks(m, by, x);
+  else
+#endif
+    (void)by, uk_admissible(m, x);
+}
+
+static void uk_contact_admitted(const uk_memory *m, const uk_eliminated *by, double *x) {
+#if UK_BY_BLOCKS
+  if (by->sure) uk_admitted_by_blocks(m, by, x);
+  else
+#endif
+    (void)by, uk_admitted(m, (int)m->rank, x);
+}
+
 /* Impulses of closed constraints, and velocities after them in the place of those without them. */
-static int uk_contact_impulses(const uk_memory *m, uk_contacts *x, uk_cone *c, const int *closed,
-                               const long long *mode, const double *rows, double *parts, double h,
+static int uk_contact_impulses(const uk_memory *m, const uk_eliminated *by, uk_contacts *x, uk_cone *c,
+                               const int *closed, const long long *mode, const double *rows, double *parts, double h,
                                double *v) {
   const int N = 3 * c->n, rank = (int)m->rank;
   for (int i = 0; i < N; ++i) {
@@ -68,7 +113,7 @@ static int uk_contact_impulses(const uk_memory *m, uk_contacts *x, uk_cone *c, c
       if (approach < 0.0) c->q[i] += x->restitution[k] * approach;
       c->friction[i / 3] = x->friction[k];
     }
-    uk_admissible(m, own);
+    uk_contact_admissible(m, by, own);
     for (int j = 0; j <= i; ++j) {
       const double *other = parts + j * UK_NV;
       double sum = 0.0;
@@ -91,7 +136,7 @@ static int uk_contact_impulses(const uk_memory *m, uk_contacts *x, uk_cone *c, c
   double moved[UK_NV] = {0.0};
   for (int i = 0; i < N; ++i)
     for (int l = rank; l < UK_NV; ++l) moved[l] += c->r[i] * parts[i * UK_NV + l];
-  uk_admitted(m, rank, moved);
+  uk_contact_admitted(m, by, moved);
   for (int i = 0; i < UK_NV; ++i) v[i] += moved[i];
   return 0;
 }
@@ -163,6 +208,7 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   const long long *mode = x->mode + x->taken * x->count;
   const double t = m->t;
   double q[UK_NQ], v[UK_NV], free[UK_NV];
+  uk_eliminated by;
   if (x->taken == x->steps) return 1;
   uk_contact_base(m, active, x);
   uk_reach(m->q, 0.5 * h, m->v, q);
@@ -171,13 +217,13 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   if (uk_follow_structure(m, followed)) return 1;
   uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
   uk_contact_rows(m, x, h, rows, gap);
-  if (uk_answer_pivoted(m, 0)) return 1;
+  if (uk_contact_accelerate(m, &by)) return 1;
   for (int i = 0; i < UK_NV; ++i) v[i] = free[i] = m->v[i] + h * m->qdd[i];
   int n = -1, fell_back = 0, more = uk_contact_closed(x, mode, rows, gap, 0.0, v, 0, closed);
   while (more > n) { /* they may drive others in */
     uk_cone cone = uk_cone_at(n = more, x->room);
     memcpy(v, free, sizeof v);
-    if (uk_contact_impulses(m, x, &cone, closed, mode, rows, parts, h, v)) return 1;
+    if (uk_contact_impulses(m, &by, x, &cone, closed, mode, rows, parts, h, v)) return 1;
     fell_back |= cone.fell_back;
     x->error = fmax(x->error, cone.error);
     more = uk_contact_closed(x, mode, rows, gap, h, v, n, closed);

@@ -15,8 +15,11 @@
 typedef struct { /* where the projection of a group of states is */
   uk_lanes best[UK_NQ], right[UK_ROWS], smallest, size;
 #if UK_REUSES
-  int known;                     /* whether the factors of the last step are there: */
-  double factor[UK_NV * UK_NV]; /* of M; those of the rows are in the memory */
+  int known;                      /* whether the factors of the last step are there: */
+  double factor[UK_MASS_ROOM]; /* of M; those of the rows are in the memory, or here: */
+#if UK_BY_BLOCKS
+  uk_blocks blocks;
+#endif
 #endif
   uk_mask done;
   int ended;
@@ -26,7 +29,7 @@ typedef struct { /* where the projection of a group of states is */
 #if !defined(UK_OF_CLUSTERS)
 
 /* Factors at the state in the memory, of the rows that act and are of a kind, in the place of M. */
-static void uk_lanes_linearize(uk_lanes_memory *m, const double *kind, uk_lanes tolerance) {
+static UK_OPTIONAL void uk_lanes_linearize(uk_lanes_memory *m, const double *kind, uk_lanes tolerance) {
   uk_lanes acts[UK_ROWS];
   UK_EACH(r, UK_M) acts[r] = kind[r] * m->active[r];
   uk_lanes_factor_mass(m);
@@ -34,12 +37,42 @@ static void uk_lanes_linearize(uk_lanes_memory *m, const double *kind, uk_lanes 
   uk_lanes_eliminate(m, tolerance);
 }
 
+#if UK_BY_BLOCKS
+
+/* The same block by block, where that is sure. */
+static void uk_linearize_by_blocks(uk_memory *m, const double *kind, double tolerance, uk_blocks *by) {
+  double acts[UK_M];
+  UK_EACH(r, UK_M) acts[r] = kind[r] * m->active[r];
+  uk_lanes_factor_mass(m);
+  uk_factor_blocks(m, by, acts, tolerance);
+  if (by->sure) return;
+  uk_lanes_whiten_rows(m, acts);
+  uk_lanes_eliminate(m, tolerance);
+}
+
+#endif
+
+/* The d of least d^T M d with A d = right, by these factors. */
+static void uk_lanes_least(uk_lanes_memory *m, const uk_lanes *right, const uk_lanes_way *w, uk_lanes *d) {
+#if UK_BY_BLOCKS
+  if (w->blocks.sure) {
+    memset(d, 0, sizeof(double) * UK_NV);
+    uk_answer_by_blocks(m, &w->blocks, right, d);
+    uk_lanes_unwhiten(m, d);
+    return;
+  }
+#else
+  (void)w;
+#endif
+  uk_lanes_correction(m, right, d);
+}
+
 /* The d of least d^T M d with A d = right, on the rows that act and are of a kind, at the terms in
  * the memory. Off the constraints a redundant row looks independent by about its violation: the
  * tolerance follows. */
 UK_EVALUATION void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, const uk_lanes *right, const double *kind,
                              uk_lanes tolerance, uk_lanes_way *w, uk_lanes *d) {
-  (void)kept, (void)w;
+  (void)kept;
 #if UK_REGULAR
   if (UK_ALL_ROWS_HOLD && !uk_any(tolerance != uk_all(UK_RANK_TOLERANCE))) {
     /* as if at rest, and drawn there */
@@ -61,15 +94,19 @@ UK_EVALUATION void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, con
     }
   }
 #endif
-  uk_lanes M[UK_NV * UK_NV]; /* the factor comes in its place */
-  memcpy(M, m->H, sizeof M);
+  uk_lanes M[UK_MASS_ROOM]; /* the factor comes in its place */
+  uk_lanes_keep_mass(m, M);
+#if UK_BY_BLOCKS
+  uk_linearize_by_blocks(m, kind, tolerance, &w->blocks);
+#else
   uk_lanes_linearize(m, kind, tolerance);
-  uk_lanes_correction(m, right, d);
+#endif
+  uk_lanes_least(m, right, w, d);
 #if UK_REUSES
   w->known = tolerance == UK_RANK_TOLERANCE;
-  memcpy(w->factor, m->H, sizeof M);
+  uk_lanes_keep_mass(m, w->factor);
 #endif
-  memcpy(m->H, M, sizeof M);
+  uk_lanes_take_mass(m, M);
 }
 
 #if UK_REUSES
@@ -77,10 +114,10 @@ UK_EVALUATION void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, con
 /* The same with the factors of the step before, where what is left is so small that they serve. */
 static int uk_correct_again(uk_lanes_memory *m, const uk_lanes_way *w, uk_lanes *d) {
   if (!w->known || !(w->size <= UK_SAME_PLACE * UK_LENGTH)) return 0;
-  double M[UK_NV * UK_NV];
-  memcpy(M, m->H, sizeof M), memcpy(m->H, w->factor, sizeof M);
-  uk_lanes_correction(m, w->right, d);
-  memcpy(m->H, M, sizeof M);
+  double M[UK_MASS_ROOM];
+  uk_lanes_keep_mass(m, M), uk_lanes_take_mass(m, w->factor);
+  uk_lanes_least(m, w->right, w, d);
+  uk_lanes_take_mass(m, M);
   return 1;
 }
 

@@ -2,6 +2,7 @@
 
 """The whole C source of a mechanism: sizes, tables, its terms, and what solves them."""
 
+from collections.abc import Sequence
 from functools import cache, partial
 from itertools import starmap
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import SCALAR, number
-from uk_dynamics.compilation.emit.c_text import defines, header, joined, part, table
+from uk_dynamics.compilation.emit.c_text import defines, header, joined, lists, part, table
 from uk_dynamics.compilation.emit.constants import STATUSES, config
 from uk_dynamics.compilation.emit.functions import Shapes, rule
 from uk_dynamics.compilation.emit.layout import Layout, integrates, rolls
 from uk_dynamics.compilation.emit.mechanism_functions import regular_function, terms_function
 from uk_dynamics.compilation.emit.motor_source import joint_space, motors
+from uk_dynamics.compilation.trace.blocks import blocks_of, lasting_rows
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
@@ -268,12 +270,15 @@ def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms, lanes: str = part
     constraints = mechanism.constraints
     parents = mechanism.model.velocity_parents
     support = [_support(row, parents) for row in terms.A]
+    tree = [_support(row, parents) for row in np.eye(len(parents), dtype=object)]
     parts = [
         f"#define UK_SWITCHED {int(mechanism.hierarchy.switches)} /* rows, on and off */",
         f"#define UK_FOLLOWED {'m->followed' if mechanism.follows_references else '0'}",
         f"#define UK_RANK_TOLERANCE {number(solver.rank_tolerance)}",
         f"#define UK_CONSISTENCY_TOLERANCE {number(solver.consistency_tolerance)}",
         table("int", "uk_parent", parents),
+        f"#define UK_TREE_ENTRIES {sum(map(len, tree))} /* of M, below the diagonal, too */",
+        *_blocks(mechanism, support),
     ]
     if len(constraints):
         parts += [
@@ -299,6 +304,21 @@ def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms, lanes: str = part
         "uk_lanes_memory.h", '#include "uk_lanes.h"', '#include "uk_mechanism.h"', memory
     )
     return "\n".join([config(), header("uk_lanes.h", lanes), own, state])
+
+
+def _blocks(mechanism: ResolvedMechanism, support: Sequence[Sequence[int]]) -> list[str]:
+    """What steps over contacts eliminate block by block, where that is worth it."""
+    found = blocks_of(lasting_rows(mechanism, support), mechanism.model.nv)
+    if found is None:
+        return ["#define UK_BLOCKS 0"]
+    others = sorted(set(range(len(support))).difference(*found.rows))
+    return [
+        *defines(found.sizes() | {"OTHER_ROWS": len(others)}),
+        table("int", "uk_shared", found.shared),
+        table("int", "uk_other_row", others),
+        *lists("uk_block_column", found.columns),
+        *lists("uk_block_row", found.rows),
+    ]
 
 
 def _support(row: Objects, parents: tuple[int, ...]) -> list[int]:

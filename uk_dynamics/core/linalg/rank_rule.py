@@ -37,7 +37,10 @@ length of the machine, and to follow it would lead far away: projections raise t
 that error, up to ``LOOSEST``.
 
 The compiled solution with rows in a fixed order answers only where this rule would find the same
-rank by the factor ``SAFE_MARGIN``, and dependent rows hold within ``SAFE_ROUNDING``.
+rank by the factor ``SAFE_MARGIN``, and dependent rows hold within ``SAFE_ROUNDING``. Steps over
+contacts in C take rows first of which ``SAFE_PIVOT`` is left in the velocities of a leg alone, leg
+by leg; all others are pivoted behind them, and all of them together where one is dependent, but
+more than ``EXACTLY_DEPENDENT``.
 """
 
 import numpy as np
@@ -68,6 +71,7 @@ BEYOND, FARTHEST_BEYOND = 2e-4, 2e-2
 state with the rank before: the first way, which is doubled, and the longest."""
 SAFE_MARGIN = 2.0
 SAFE_ROUNDING = 1e-12
+SAFE_PIVOT = 0.05
 DOWNDATE = 1e-8
 """C computes a squared residual norm afresh once updates have left less than this part of it."""
 TINY = 1e-150

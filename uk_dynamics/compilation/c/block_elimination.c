@@ -1,0 +1,233 @@
+/* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
+/* Elimination of the rows of one state block by block, where the velocities of a mechanism fall into blocks, as
+ * those of legs do: rows that always act have some of one block, and of those that blocks share.
+ *
+ * With B_P = R Q^T in the columns P of a block, rows of which these hold a safe part are eliminated there: of a
+ * whitened motion x = (Q y, x_S) they prescribe y_1 = c - T x_S, with T = R^-1 B_S and c = R^-1 b. There remain x_S,
+ * in the metric K = 1 + sum T^T T = L L^T, and what they leave of each y: the coordinates w = (L^T x_S, y_2, ...),
+ * which are orthonormal. In these all other rows are pivoted, as contacts and what is nearly dependent; they are as
+ * long there as the rows before them leave of them, which is what the rank rule asks. Where it finds a row dependent
+ * but for more than rounding, the order of all rows decides, and they are eliminated together. */
+#pragma once
+
+#include "fundamental_equation.c"
+
+#define UK_BY_BLOCKS (UK_BLOCKS && UK_WIDTH == 1)
+
+#if UK_BY_BLOCKS
+
+typedef struct {
+  uk_basis block[UK_BLOCKS], rest; /* rows in the columns of each block; others in the coordinates w */
+  int free;                        /* how many coordinates */
+  int sure;                        /* 1: these rows are eliminated here; 0: in the memory */
+  double rows[UK_BLOCK_CELLS], room[6 * UK_BLOCK_ROWS]; /* those of the blocks */
+  double shares[UK_BLOCK_ROWS * UK_SHARED_ROOM];        /* T, by place; of rows behind: what is left in S */
+  double L[UK_SHARED_ROOM * UK_SHARED_ROOM];            /* one over its diagonal there */
+  double rest_room[6 * UK_M];
+  int row[UK_BLOCK_ROWS], other[UK_M]; /* which they are */
+} uk_blocks;
+
+/* A row that acts in x, whitened and scaled; its scale, 0: it is none. */
+static double uk_scaled_row(const uk_memory *m, int r, double acts, double *x) {
+  const double norm = acts == 0.0 ? 0.0 : uk_lanes_whiten_row(m, r, acts, x);
+  if (!(norm > 0.0)) return 0.0;
+  const double scale = uk_lanes_row_scale(r, norm);
+  for (int i = 0; i < UK_NV; ++i) x[i] *= scale;
+  return scale;
+}
+
+/* L^-1 x and L^-T x of shared columns, in place. */
+static void uk_from_shared(const uk_blocks *f, double *x) {
+  for (int i = 0; i < UK_SHARED; ++i) {
+    for (int j = 0; j < i; ++j) x[i] -= f->L[i * UK_SHARED + j] * x[j];
+    x[i] *= f->L[i * (UK_SHARED + 1)];
+  }
+}
+
+static void uk_to_shared(const uk_blocks *f, double *x) {
+  for (int i = UK_SHARED - 1; i >= 0; --i) {
+    x[i] *= f->L[i * (UK_SHARED + 1)];
+    for (int j = 0; j < i; ++j) x[j] -= f->L[i * UK_SHARED + j] * x[i];
+  }
+}
+
+/* Coordinates w of a whitened force. */
+static void uk_reduce(const uk_blocks *f, const double *x, double *w) {
+  int at = UK_SHARED;
+  for (int i = 0; i < UK_SHARED; ++i) w[i] = x[uk_shared[i]];
+  for (int k = 0; k < UK_BLOCKS; ++k) {
+    const uk_basis *b = f->block + k;
+    const int *column = uk_block_column + uk_block_column_start[k];
+    double own[UK_NV], any = 0.0;
+    for (int i = 0; i < b->n; ++i) own[i] = x[column[i]], any += fabs(own[i]);
+    if (any != 0.0) uk_rotate(b, own);
+    for (int p = 0; p < b->rank && any != 0.0; ++p)
+      for (int i = 0; i < UK_SHARED; ++i) w[i] -= own[p] * f->shares[(uk_block_row_start[k] + p) * UK_SHARED + i];
+    for (int i = b->rank; i < b->n; ++i) w[at++] = own[i];
+  }
+  uk_from_shared(f, w);
+}
+
+/* The whitened motion x with coordinates w, which are lost, and of what rows in blocks want: c, by place, or none. */
+static void uk_expand(const uk_blocks *f, double *w, const double *c, double *x) {
+  int at = UK_SHARED;
+  uk_to_shared(f, w);
+  for (int i = 0; i < UK_SHARED; ++i) x[uk_shared[i]] = w[i];
+  for (int k = 0; k < UK_BLOCKS; ++k) {
+    const uk_basis *b = f->block + k;
+    const int *column = uk_block_column + uk_block_column_start[k], first = uk_block_row_start[k];
+    double own[UK_NV];
+    for (int p = 0; p < b->rank; ++p) {
+      own[p] = c ? c[first + p] : 0.0;
+      for (int i = 0; i < UK_SHARED; ++i) own[p] -= f->shares[(first + p) * UK_SHARED + i] * w[i];
+    }
+    for (int i = b->rank; i < b->n; ++i) own[i] = w[at++];
+    uk_rotate_back(b, own);
+    for (int i = 0; i < b->n; ++i) x[column[i]] = own[i];
+  }
+}
+
+/* Rows of a block in its columns, and T. */
+static void uk_factor_block(const uk_memory *m, uk_blocks *f, int k, const double *acts, double tolerance) {
+  uk_basis *b = f->block + k;
+  const int *column = uk_block_column + uk_block_column_start[k], first = uk_block_row_start[k];
+  double x[UK_NV], side[UK_MOST_BLOCK_ROWS * UK_SHARED_ROOM];
+  int count = 0;
+  for (int a = first; a < uk_block_row_start[k + 1]; ++a) {
+    const int r = uk_block_row[a];
+    const double scale = uk_scaled_row(m, r, acts[r], x);
+    if (scale == 0.0) continue;
+    double *row = b->rows + count * b->n;
+    for (int i = 0; i < b->n; ++i) row[i] = x[column[i]];
+    for (int i = 0; i < UK_SHARED; ++i) side[count * UK_SHARED + i] = x[uk_shared[i]];
+    b->row[count] = count, b->scale[count] = scale, f->row[first + count] = r;
+    b->square[count] = b->reference[count] = uk_squares(row, 0, b->n);
+    ++count;
+  }
+  b->count = count;
+  uk_eliminate_rows(b, tolerance);
+  for (int p = 0; p < count; ++p) {
+    double *t = f->shares + (first + p) * UK_SHARED;
+    memcpy(t, side + (int)b->row[p] * UK_SHARED, sizeof(double) * UK_SHARED);
+    for (int j = 0; j < p && j < b->rank; ++j)
+      for (int i = 0; i < UK_SHARED; ++i) t[i] -= b->rows[p * b->n + j] * f->shares[(first + j) * UK_SHARED + i];
+    if (p >= b->rank) continue;
+    for (int i = 0; i < UK_SHARED; ++i) t[i] *= b->inverse_R[p];
+    for (int i = 0; i < UK_SHARED; ++i)
+      for (int j = 0; j <= i; ++j) f->L[i * UK_SHARED + j] += t[i] * t[j];
+  }
+}
+
+/* The row in coordinates w that is in its place, among others; unless they depend on blocks. */
+static void uk_add_row(uk_blocks *f, int r, double scale, double tolerance) {
+  uk_basis *b = &f->rest;
+  const double square = uk_squares(b->rows + b->count * b->n, 0, b->n);
+  if (!(square > tolerance * tolerance)) {
+    f->sure &= square <= UK_EXACTLY_DEPENDENT * UK_EXACTLY_DEPENDENT;
+    return;
+  }
+  b->row[b->count] = b->count, b->scale[b->count] = scale, f->other[b->count] = r;
+  b->square[b->count] = b->reference[b->count] = square;
+  ++b->count;
+}
+
+/* Eliminate the rows that act, at the factor of M in the memory, where that is sure. */
+static UK_OPTIONAL void uk_factor_blocks(uk_memory *m, uk_blocks *f, const double *acts, double tolerance) {
+  double *rows = f->rows, x[UK_NV];
+  memset(f->L, 0, sizeof f->L);
+  for (int i = 0; i < UK_SHARED; ++i) f->L[i * (UK_SHARED + 1)] = 1.0;
+  f->free = UK_NV, f->sure = 1;
+  for (int k = 0; k < UK_BLOCKS; ++k) {
+    const int first = uk_block_row_start[k], count = uk_block_row_start[k + 1] - first;
+    const int n = uk_block_column_start[k + 1] - uk_block_column_start[k];
+    f->block[k] = uk_basis_at(n, count, 0, rows, f->room + 6 * first);
+    rows += n * count;
+    uk_factor_block(m, f, k, acts, tolerance > UK_SAFE_PIVOT ? tolerance : UK_SAFE_PIVOT);
+    f->free -= f->block[k].rank;
+  }
+  for (int i = 0; i < UK_SHARED; ++i)
+    for (int j = 0; j <= i; ++j) {
+      double sum = f->L[i * UK_SHARED + j];
+      for (int l = 0; l < j; ++l) sum -= f->L[i * UK_SHARED + l] * f->L[j * UK_SHARED + l];
+      f->L[i * UK_SHARED + j] = i == j ? 1.0 / sqrt(sum) : sum * f->L[j * (UK_SHARED + 1)];
+    }
+  uk_basis *rest = &f->rest;
+  *rest = uk_basis_at(f->free, UK_M, 0, &m->W[0][0], f->rest_room);
+  rest->count = 0;
+  for (int k = 0, at = UK_SHARED; k < UK_BLOCKS; ++k) { /* what blocks leave of their own */
+    const uk_basis *b = f->block + k;
+    const int first = uk_block_row_start[k];
+    for (int p = b->rank; p < b->count; ++p) {
+      double *w = rest->rows + rest->count * rest->n;
+      memset(w, 0, sizeof(double) * rest->n);
+      memcpy(w, f->shares + (first + p) * UK_SHARED, sizeof(double) * UK_SHARED);
+      uk_from_shared(f, w);
+      for (int i = b->rank; i < b->n; ++i) w[at + i - b->rank] = b->rows[p * b->n + i];
+      uk_add_row(f, f->row[first + (int)b->row[p]], b->scale[p], tolerance);
+    }
+    at += b->n - b->rank;
+  }
+  for (int a = 0; a < UK_OTHER_ROWS; ++a) {
+    const int r = uk_other_row[a];
+    const double scale = uk_scaled_row(m, r, acts[r], x);
+    if (scale == 0.0) continue;
+    uk_reduce(f, x, rest->rows + rest->count * rest->n);
+    uk_add_row(f, r, scale, tolerance);
+  }
+  uk_eliminate_rows(rest, tolerance);
+  for (int j = rest->rank; j < rest->count; ++j)
+    f->sure &= rest->square[j] <= UK_EXACTLY_DEPENDENT * UK_EXACTLY_DEPENDENT;
+  m->rank = UK_NV - f->free + rest->rank;
+}
+
+/* The whitened motion nearest to x of those that rows send to `right`, in its place. */
+static UK_OPTIONAL void uk_answer_by_blocks(uk_memory *m, const uk_blocks *f, const double *right, double *x) {
+  double c[UK_BLOCK_ROWS], w[UK_NV], h[UK_SHARED_ROOM] = {0.0};
+  for (int k = 0; k < UK_BLOCKS; ++k) {
+    const uk_basis *b = f->block + k;
+    const int first = uk_block_row_start[k];
+    for (int p = 0; p < b->rank; ++p) {
+      double sum = right[f->row[first + (int)b->row[p]]] * b->scale[p];
+      for (int j = 0; j < p; ++j) sum -= b->rows[p * b->n + j] * c[first + j];
+      c[first + p] = sum * b->inverse_R[p];
+      for (int i = 0; i < UK_SHARED; ++i) h[i] += c[first + p] * f->shares[(first + p) * UK_SHARED + i];
+    }
+  }
+  uk_reduce(f, x, w);
+  uk_from_shared(f, h);
+  for (int i = 0; i < UK_SHARED; ++i) w[i] += h[i];
+  if (f->rest.rank) {
+    double y[UK_M], z[UK_NV] = {0.0};
+    uk_expand(f, z, c, x); /* what blocks want, at w = 0 */
+    uk_lanes_unwhiten(m, x);
+    for (int j = 0; j < f->rest.count; ++j) {
+      y[j] = right[f->other[j]];
+      for (int i = 0; i < UK_NV; ++i) y[j] -= m->A[f->other[j] * UK_NV + i] * x[i];
+    }
+    uk_rotate(&f->rest, w);
+    uk_find_coordinates(&f->rest, y, w);
+    uk_rotate_back(&f->rest, w);
+  }
+  uk_expand(f, w, c, x);
+}
+
+/* As those of admissible.c: coordinates stand behind the rank. */
+static UK_OPTIONAL void uk_admissible_by_blocks(const uk_memory *m, const uk_blocks *f, double *x) {
+  double w[UK_NV];
+  const int held = UK_NV - f->free;
+  uk_lanes_whiten(m, x);
+  uk_reduce(f, x, w);
+  uk_rotate(&f->rest, w);
+  memset(x, 0, sizeof(double) * (held + f->rest.rank));
+  for (int i = f->rest.rank; i < f->free; ++i) x[held + i] = w[i];
+}
+
+static UK_OPTIONAL void uk_admitted_by_blocks(const uk_memory *m, const uk_blocks *f, double *x) {
+  double w[UK_NV];
+  for (int i = 0; i < f->free; ++i) w[i] = i < f->rest.rank ? 0.0 : x[UK_NV - f->free + i];
+  uk_rotate_back(&f->rest, w);
+  uk_expand(f, w, NULL, x);
+  uk_lanes_unwhiten(m, x);
+}
+
+#endif
