@@ -29,7 +29,7 @@ static inline void uk_lanes_clear(uk_lanes_memory *m) {
 }
 
 /* The factor of M, b, and in the place of the acceleration that without constraints, whitened. */
-static void uk_lanes_begin_pivoted(uk_lanes_memory *m) {
+UK_INLINE void uk_lanes_begin_pivoted(uk_lanes_memory *m) {
   uk_lanes_clear(m);
   uk_lanes_factor_mass(m);
   UK_EACH(i, UK_NV) m->qdd[i] = m->force[i] += m->tau[i];
@@ -42,7 +42,7 @@ static void uk_lanes_begin_pivoted(uk_lanes_memory *m) {
 }
 
 /* Rows pivoted, with their multipliers where forces are wanted. */
-UK_EVALUATION void uk_lanes_finish_pivoted(uk_lanes_memory *m) {
+UK_INLINE void uk_lanes_finish_pivoted(uk_lanes_memory *m) {
   const uk_lanes zero = uk_all(0.0);
 #if UK_M > 0
   UK_EACH(r, UK_M) {

@@ -62,9 +62,9 @@ typedef int uk_eliminated;
 
 /* The acceleration without contacts of the terms in the memory; whether there is none. */
 static int uk_contact_accelerate(uk_memory *m, uk_eliminated *by) {
+#if UK_BY_BLOCKS
   m->forces = 0;
   uk_lanes_begin_pivoted(m);
-#if UK_BY_BLOCKS
   uk_factor_blocks(m, by, m->active, UK_RANK_TOLERANCE);
   if (by->sure) {
     uk_answer_by_blocks(m, by, m->b, m->qdd);
@@ -73,11 +73,12 @@ static int uk_contact_accelerate(uk_memory *m, uk_eliminated *by) {
     for (int i = 0; i < UK_NV; ++i) sum += m->qdd[i];
     return m->singular || !isfinite(sum);
   }
-#else
-  *by = 0;
-#endif
   uk_lanes_finish_pivoted(m);
   return m->failed != 0.0;
+#else
+  *by = 0;
+  return uk_answer_pivoted(m, 0) != 0.0;
+#endif
 }
 
 /* As those of admissible.c. */
