@@ -68,6 +68,29 @@ def test_it_has_the_efforts_and_forces_of_the_interpreted_law(biped: Mechanism) 
     assert 5 < searched < 29  # the closed form serves some
 
 
+@pytest.mark.slow
+def test_a_reset_forgets_which_limits_were_in_the_way(biped: Mechanism) -> None:
+    """To the last bit: a search that began with limits of another state would end otherwise."""
+    tasks = Tasks.from_file(FOLDER / "step.yaml", biped)
+    start = biped.start(tasks=Tasks.from_file(FOLDER / "stand.yaml", biped))
+    law = ServoController(biped, tasks, backend="compiled")
+    rng = np.random.default_rng(3)
+    states = [
+        State(0.5, biped.model.integrate(start.q, off), off)
+        for off in 0.1 * rng.uniform(-1.0, 1.0, (6, biped.model.nv))
+    ]
+    rounds = []
+    for order in (states, states[::-1]):
+        found = []
+        for state in order:
+            law.reset()
+            command = law.command(state)
+            assert command.limited_by
+            found.append(command.efforts)
+        rounds.append(np.array(found))
+    np.testing.assert_array_equal(rounds[0], rounds[1][::-1])
+
+
 @pytest.mark.parametrize(
     "backend", [pytest.param("compiled", marks=pytest.mark.slow), "interpreted"]
 )

@@ -35,6 +35,7 @@ typedef struct { /* motors, then normal, x and y of the contacts that stand, in 
   double push[UK_INEQUALITIES]; /* multipliers found last, with which the next search begins */
   int levels, short_of_all;     /* of uk_allocation; not everything can be served, and all levels so far are */
   double why[UK_INEQUALITIES];  /* then, multipliers that show it */
+  int trusting, within; /* contacts are taken to stand within limits until a task says so; whether one has */
   double *pushed;               /* as of uk_allocation */
   uk_basis_room rooms[3];
   uk_basis basis, range, second;
@@ -313,7 +314,8 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
     }
     if (round == 1 && p->short_of_all && level == p->levels - 1) /* known to be in vain */
       memcpy(p->push, p->why, sizeof p->push), found = 0;
-    else found = found && uk_nearest_within(p, best, left, next, answer);
+    else if (round == 1 && level == 0 && p->trusting) p->within = 0;
+    else found = found && uk_nearest_within(p, best, left, next, answer), p->within |= found;
     p->short_of_all &= found;
     if (!found && round == 0) {
       memset(held, 0, sizeof held);
@@ -366,16 +368,19 @@ static UK_APART int uk_allocate_efforts(const uk_allocation *a) {
     p.limits = hard, p.short_of_all = !found;
     memcpy(p.why, p.push, sizeof p.push);
   }
-  if (!found) {
-    p.free = 0;
+  const int short_of_all = p.short_of_all;
+  p.within = 1, p.trusting = UK_CONTACT_ROWS && short_of_all; /* then a search by all limits follows */
+  for (int tried = 0; !found && !tried; p.trusting = 0) { /* feet hardly ever cannot stand: first without a look */
+    tried = !p.trusting, p.free = 0, p.limits = hard, p.short_of_all = short_of_all, found = 1;
     for (int j = 0; j < n; ++j) { /* a motor whose limits leave no choice has no motion */
       const int fixed = j < UK_MOTORS && a->lower[j] >= a->upper[j];
       x[j] = p.x[j] = fixed ? p.root[j] * a->lower[j] : p.closed[j];
       for (int i = 0; i < n && !fixed; ++i) p.motions[p.free * n + i] = i == j;
       p.free += !fixed;
     }
-    for (int level = 0; level < a->levels; ++level)
-      if (!uk_serve_level(&p, level, x)) *a->finished = 0.0;
+    for (int level = 0; level < a->levels; ++level) found &= uk_serve_level(&p, level, x);
+    found &= p.within;
+    *a->finished = found;
   }
   for (int j = 0; j < UK_NU; ++j) a->efforts[j] = 0.0;
   for (int j = 0; j < n; ++j) sum += a->efforts[p.place[j]] = x[j] / p.root[j];

@@ -288,7 +288,8 @@ class ServoSettings:
         self.start.reset()
         if self._plan is not None:
             self._plan.reset()
-        self.memory.fields["regular_rank"][0] = 0.0
+        for name in ("regular_rank", "pushed"):
+            self.memory.fields[name][:] = 0.0
         if self.prediction is not None:
             self.prediction.reset()
 
