@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -187,7 +188,9 @@ def test_sweep(tmp_path: Path) -> None:
     assert status == INTERRUPTED
     assert "Traceback" not in err
     kept = sum(parquet.read_table(part).num_rows for part in rows.iterdir())
-    assert f"interrupted; out has {kept} points" in err
+    told = re.search(r"interrupted; out has (\d+) points", err)
+    assert told, err
+    assert int(told[1]) <= kept  # what a worker is at may still be written
 
 
 @pytest.fixture
