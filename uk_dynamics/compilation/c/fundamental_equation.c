@@ -56,7 +56,7 @@ static void uk_lanes_factor_mass(uk_lanes_memory *m) {
 }
 
 /* M, or its factor, to a place of its own, and back: what the tree leaves of it, where that is little. */
-#define UK_SPARSE_MASS (UK_NV * UK_NV > 4 * UK_TREE_ENTRIES)
+#define UK_SPARSE_MASS (UK_NV * UK_NV > 6 * UK_TREE_ENTRIES)
 #define UK_MASS_ROOM (UK_SPARSE_MASS ? UK_TREE_ENTRIES : UK_NV * UK_NV)
 
 static UK_OPTIONAL void uk_lanes_keep_mass(const uk_lanes_memory *m, uk_lanes *kept) {
