@@ -510,3 +510,14 @@ contacts:
         assert float(begins) == pytest.approx(4.0 / 3.0, abs=1e-3)
         assert float(off) == pytest.approx(90.0 - np.degrees(angle), abs=1e-2)
         assert min(moved) < 1e-12  # m/s
+
+
+def test_what_opens_and_closes_in_turns_at_an_instant_is_too_much() -> None:
+    def events(*what: str, apart: float) -> list[event_driven._Event]:
+        return [event_driven._Event(k * apart, "foot", x) for k, x in enumerate(what)]
+
+    turns = ("closes", "opens") * 3
+    assert event_driven._too_many(events(*turns, apart=1e-15), 1e-14)
+    assert not event_driven._too_many(events(*turns[1:], apart=1e-15), 1e-14)
+    assert not event_driven._too_many(events(*turns, apart=1e-6), 1e-5)
+    assert not event_driven._too_many(events("closes", "slips", *turns[2:], apart=1e-15), 1e-14)

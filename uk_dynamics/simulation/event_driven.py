@@ -9,7 +9,7 @@ is chosen by :class:`ContactDynamics`.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -30,9 +30,11 @@ _STOPPED = 1e-8
 _MOST_IMPACTS = 100
 # Part of a step that is tried where the whole one fails.
 _SHORTER = 0.25
-# So many events in so short a time, in s, are not followed one by one but stepped over.
-_MOST_EVENTS, _SHORT_TIME, _STEP_OVER = 40, 1e-6, 1e-5
-# So often the same within such a time, in s: surfaces in line, of which rounding chooses one.
+# So many events in so short a time, in s, are not followed one by one but stepped over, by steps
+# that double, up to the longest, where there are as many again at their ends.
+_MOST_EVENTS, _SHORT_TIME, _STEP_OVER, _LONGEST_OVER = 40, 1e-6, 1e-5, 1e-3
+# So often the same, or two in turns, within such a time, in s: surfaces in line, of which rounding
+# chooses one, or rows of which a singular configuration leaves too little to hold a contact.
 _SAME_EVENTS, _NO_TIME = 3, 1e-10
 _LOCATED = 1e-14  # s
 # m or rad of a machine of 1 m: what is deeper inside is not there by errors of integration.
@@ -73,6 +75,8 @@ class EventDriven:
     warn: Callable[..., object]
     moved: Callable[[float], object]
     _told: float = field(default=-np.inf, init=False)  # time of the last change, in s
+    # end and size of the last step over many events, in s
+    _over: tuple[float, float] = field(default=(-np.inf, 0.0), init=False)
 
     def run(
         self,
@@ -126,12 +130,13 @@ class EventDriven:
                     break
                 event, start = earlier, State(*stepper.start)
             state = self._settled_after(event, start)
-            many = len(recent) == _MOST_EVENTS and state.t - recent[0].t < _SHORT_TIME
-            last = list(recent)[-_SAME_EVENTS:]
-            same = len(last) == _SAME_EVENTS and len({one[1:] for one in last}) == 1
-            if many or (same and last[-1].t - last[0].t < _NO_TIME):
+            if _too_many(recent, state.t):
                 recent.clear()
-                state = self._step_over(state, min(_STEP_OVER, pending[0] - state.t))
+                before, size = self._over
+                again = state.t - before < _SHORT_TIME
+                size = min(2.0 * size, _LONGEST_OVER) if again else _STEP_OVER
+                state = self._step_over(state, min(size, pending[0] - state.t))
+                self._over = state.t, size
             if pending and state.t >= pending[0] - SAME_TIME:
                 yield State(pending.pop(0), state.q, state.v)
 
@@ -183,11 +188,8 @@ class EventDriven:
         plant, contacts = self.plant, self.contacts
         if h <= _SAME_INSTANT:
             return state
-        self.warn(
-            f"too many events of contacts at almost one instant; a step of {h:.2g} s goes over"
-            " them",
-            state.t,
-        )
+        what = "too many events of contacts at almost one instant, which steps go over"
+        self.warn(what, state.t, f" (one of {h:.2g} s)")
         before = plant.active.names
         assert plant.stepping is not None
         state, active = plant.stepping.step(state, h, plant.dynamics, plant.inputs)
@@ -226,6 +228,18 @@ class EventDriven:
         search = _Search(self, stepper)
         found = [*search.closings(), *search.endings()]
         return min(found, default=None)
+
+
+def _too_many(recent: Sequence[_Event], t: float) -> bool:
+    """Whether the last events, up to a time in s, are more than there can be in earnest."""
+    if len(recent) == _MOST_EVENTS and t - recent[0].t < _SHORT_TIME:
+        return True
+    for kinds in (1, 2):
+        last = list(recent)[-kinds * _SAME_EVENTS :]
+        few = len(last) == kinds * _SAME_EVENTS and len({one[1:] for one in last}) <= kinds
+        if few and last[-1].t - last[0].t < _NO_TIME:
+            return True
+    return False
 
 
 class _Search:
