@@ -58,6 +58,7 @@ class Ears:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("mode", "end"), [("effort_array", signal.SIGKILL), ("joint_state", signal.SIGSTOP)]
 )
