@@ -133,7 +133,7 @@ class EventDriven:
             if _too_many(recent, state.t):
                 recent.clear()
                 before, size = self._over
-                again = state.t - before < _SHORT_TIME
+                again = state.t - before < _STEP_OVER
                 size = min(2.0 * size, _LONGEST_OVER) if again else _STEP_OVER
                 state = self._step_over(state, min(size, pending[0] - state.t))
                 self._over = state.t, size
