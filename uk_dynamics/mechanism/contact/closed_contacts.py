@@ -13,6 +13,7 @@ from uk_dynamics.arrays import largest
 from uk_dynamics.constraints.rows import JointRow
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.contact import ConeProblem, ConeSolution, solve_cone_problem
+from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism.dynamics import ContactTables, InterpretedDynamics
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
@@ -48,6 +49,11 @@ class Pressing(NamedTuple):
     load_map: Array  # from the multipliers of all rows to the forces in loop joints, (k, 3, m)
     inside: NDArray[np.bool_]  # which are loop joints, (k,)
     multipliers: Array  # of all rows without their forces, (m,)
+
+    def forces(self, multipliers: Array) -> Array:
+        """In loop joints, of the multipliers of all rows, (k,)."""
+        found: Array = np.linalg.norm(self.load_map @ multipliers, axis=1)
+        return found
 
 
 class ClosedContacts:
@@ -258,6 +264,12 @@ class ClosedContacts:
             jacobian.reshape(-1, nv), force.reshape(-1, nv).T, offset.ravel()
         )
 
+    def _multipliers(self, motion: Solution) -> Array:
+        """Of all rows in a motion, (m,); zeros where no loop joint that sticks asks for them."""
+        if self._pinned.any():
+            return motion.joint_multipliers
+        return np.zeros(self._load_map.shape[2])
+
     @staticmethod
     def _response(factorization: Factorization, rows: _Closed) -> Array:
         found: Array = rows.jacobian @ factorization.admissible(rows.force)
@@ -278,7 +290,8 @@ class ClosedContacts:
         jams, and nothing is solved.
         """
         W, q, loads = problem.W, problem.q, pressing.loads.copy()
-        inside = np.linalg.norm(pressing.load_map @ pressing.multipliers, axis=1)
+        known = not pressing.inside.any()
+        inside = loads if known else pressing.forces(pressing.multipliers)
         for _ in range(_MOST_LOADS):
             loads[pressing.inside] = (pressing.loads * inside)[pressing.inside]
             for i in np.flatnonzero(np.isfinite(loads)).tolist():
@@ -286,12 +299,12 @@ class ClosedContacts:
                 W[3 * i, 3 * i] = W[3 * i + 1, 3 * i + 1] or 1.0
                 q[3 * i] = -W[3 * i, 3 * i] * loads[i]
             found = solve_cone_problem(problem, start)
-            if not pressing.inside.any():
+            if known:
                 return found
             held = factorization.holding(rows.force @ found.forces.ravel())
             multipliers = pressing.multipliers + factorization.multipliers(held)
             before, start = inside, found.forces
-            inside = np.linalg.norm(pressing.load_map @ multipliers, axis=1)
+            inside = pressing.forces(multipliers)
             off = largest(inside - before) / max(largest(inside), np.finfo(float).tiny)
             if off <= _SAME_LOADS:
                 return found

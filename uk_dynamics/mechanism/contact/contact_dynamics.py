@@ -153,7 +153,7 @@ class ContactDynamics(ClosedContacts):
         friction = np.where(known, 0.0, self._friction[touching])
         loads = np.where(known, self._coulomb[touching], self._static[touching])
         pins = self._pinned[touching]
-        pressing = Pressing(loads, self._load_map[touching], pins, there.joint_multipliers)
+        pressing = Pressing(loads, self._load_map[touching], pins, self._multipliers(there))
         q = rows.jacobian @ there.qdd + rows.bias
         problem = ConeProblem(self._response(factorization, rows), q, friction)
         found = self._solve(factorization, rows, problem, pressing)

@@ -183,7 +183,7 @@ class ContactStepping(ClosedContacts):
         middle = State(state.t + 0.5 * h, integrate(state.q, 0.5 * h * state.v), state.v)
         without = replace(inputs, active=active, stabilize=False)
         there = dynamics.evaluate(middle, without)
-        free, multipliers = state.v + h * there.qdd, h * there.joint_multipliers
+        free, multipliers = state.v + h * there.qdd, h * self._multipliers(there)
         # Those that were closed may lift off with a velocity, not by the curvature of their way.
         closes = np.array([name in before.names for name in self.names], dtype=bool)
         teeth = self.teeth(state.q)
