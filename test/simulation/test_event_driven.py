@@ -513,8 +513,8 @@ contacts:
 
 
 def test_what_opens_and_closes_in_turns_at_an_instant_is_too_much() -> None:
-    def events(*what: str, apart: float) -> list[event_driven._Event]:
-        return [event_driven._Event(k * apart, "foot", x) for k, x in enumerate(what)]
+    def events(*what: str, apart: float) -> list[event_driven.Event]:
+        return [event_driven.Event(k * apart, "foot", x) for k, x in enumerate(what)]
 
     turns = ("closes", "opens") * 3
     assert event_driven._too_many(events(*turns, apart=1e-15), 1e-14)

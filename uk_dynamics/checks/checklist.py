@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from uk_dynamics.checks.actuation import actuation
-from uk_dynamics.checks.closure import closure
+from uk_dynamics.checks.closure_and_units import closure
 from uk_dynamics.checks.contacts import doubled, inside
 from uk_dynamics.checks.friction import friction
 from uk_dynamics.checks.idle_entries import idle_entries

@@ -12,9 +12,9 @@ from uk_dynamics.forces.force_elements import (
     LineSpring,
 )
 from uk_dynamics.forces.friction import (
-    ContactFriction,
-    FrictionalContact,
     FrictionalJoint,
     FrictionLaw,
     JointFriction,
+    SlidingFriction,
+    SlidingPair,
 )

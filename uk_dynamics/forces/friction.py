@@ -143,7 +143,7 @@ _LEAST_SPEED = 1e-12
 
 
 @dataclass(frozen=True)
-class FrictionalContact:
+class SlidingPair:
     """A contact with friction, or a loop joint that sticks."""
 
     name: str  # of the constraint that holds its distance; of a joint, of that which makes it stick
@@ -155,12 +155,12 @@ class FrictionalContact:
     of_pin: bool = False  # whether it is a joint
 
 
-class ContactFriction:
+class SlidingFriction:
     """Friction of all contacts that slide, and of loop joints that stick when they do not."""
 
     def __init__(
         self,
-        contacts: Sequence[FrictionalContact],  # in any order
+        contacts: Sequence[SlidingPair],  # in any order
         ancestor_mask: AncestorMask,  # 1 where a velocity coordinate moves a frame, (frames, nv)
         rows: int,  # number of rows of the mechanism
     ) -> None:

@@ -11,15 +11,14 @@ is chosen by :class:`ContactDynamics`.
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 
-from uk_dynamics.arrays import largest
 from uk_dynamics.core.integration import SAME_TIME, AdaptiveStepper
 from uk_dynamics.exceptions import SimulationError
-from uk_dynamics.mechanism.contact import SLOW, ContactDynamics, ContactPoints
+from uk_dynamics.mechanism.contact import ContactDynamics, ContactPoints
 from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.simulation.event_search import Event, first_event
 from uk_dynamics.simulation.plant import Plant
 
 # s: two events nearer than this are at one instant.
@@ -36,31 +35,8 @@ _MOST_EVENTS, _SHORT_TIME, _STEP_OVER, _LONGEST_OVER = 40, 1e-6, 1e-5, 1e-3
 # So often the same, or two in turns, within such a time, in s: surfaces in line, of which rounding
 # chooses one, or rows of which a singular configuration leaves too little to hold a contact.
 _SAME_EVENTS, _NO_TIME = 3, 1e-10
-_LOCATED = 1e-14  # s
 # m or rad of a machine of 1 m: what is deeper inside is not there by errors of integration.
 _INSIDE = 1e-6
-# Of the largest force, and of all mass times the largest acceleration, which may cancel in all of
-# them: loads and cones below it are rounding.
-_NO_FORCE, _CANCELLED = 1e-10, 1e-12
-
-
-class _Event(NamedTuple):
-    """Where a piece of the motion ends."""
-
-    t: float
-    contact: str
-    what: str  # closes, opens, slips, stops
-
-
-class _Margin(NamedTuple):
-    """What must be positive for a mode to last."""
-
-    value: float
-    rounding: float
-
-    @property
-    def exceeded(self) -> bool:
-        return self.value < -self.rounding
 
 
 @dataclass
@@ -89,14 +65,14 @@ class EventDriven:
     ) -> Iterator[State]:
         """States at the given times, from one that is settled."""
         pending = [float(stop) for stop in stops]
-        recent: deque[_Event] = deque(maxlen=_MOST_EVENTS)
+        recent: deque[Event] = deque(maxlen=_MOST_EVENTS)
         while pending:
             stepper = stepper_from(state, pending[-1])
             event = None
             while event is None and not stepper.finished:
                 try:
                     stepper.step()
-                    event = self._first_event(stepper)
+                    event = first_event(self.contacts, self.plant, stepper)
                 except SimulationError:  # far beyond an event it may contradict what was closed
                     start, tried = State(*stepper.start), stepper.t - stepper.start[0]
                     if not tried > _SHORT_TIME:
@@ -123,7 +99,7 @@ class EventDriven:
                 stepper, earlier = stepper_from(start, event.t), None
                 while not (stepper.finished or earlier):
                     stepper.step()
-                    earlier = self._first_event(stepper)
+                    earlier = first_event(self.contacts, self.plant, stepper)
                 count(stepper)
                 if earlier is None or earlier.t > event.t - _SAME_INSTANT:
                     start = State(event.t, stepper.q, stepper.v)
@@ -201,7 +177,7 @@ class EventDriven:
             self.changed(changes, state.t, 0.0)
         return self.settle(plant.project(state))
 
-    def _settled_after(self, event: _Event, state: State) -> State:
+    def _settled_after(self, event: Event, state: State) -> State:
         if event.what == "opens":
             return self.settle(state, leaving=(event.contact,))
         if event.what == "stops":
@@ -223,14 +199,8 @@ class EventDriven:
         solution = self.plant.dynamics.evaluate(state, self.plant.inputs)
         return self.contacts.loads(solution.joint_multipliers)
 
-    def _first_event(self, stepper: AdaptiveStepper) -> _Event | None:
-        """The first event within the last step."""
-        search = _Search(self, stepper)
-        found = [*search.closings(), *search.endings()]
-        return min(found, default=None)
 
-
-def _too_many(recent: Sequence[_Event], t: float) -> bool:
+def _too_many(recent: Sequence[Event], t: float) -> bool:
     """Whether the last events, up to a time in s, are more than there can be in earnest."""
     if len(recent) == _MOST_EVENTS and t - recent[0].t < _SHORT_TIME:
         return True
@@ -240,133 +210,3 @@ def _too_many(recent: Sequence[_Event], t: float) -> bool:
         if few and last[-1].t - last[0].t < _NO_TIME:
             return True
     return False
-
-
-class _Search:
-    """Looks for events within a step."""
-
-    def __init__(self, motion: EventDriven, stepper: AdaptiveStepper) -> None:
-        self._contacts, self._plant = motion.contacts, motion.plant
-        self._motion, self._stepper = motion, stepper
-        self._start, self._end = State(*stepper.start), State(stepper.t, stepper.q, stepper.v)
-        active = motion.plant.active
-        self._active = active
-        slices = motion.plant.mechanism.constraints.slices
-        self._closed = motion.contacts.closed(active)
-        closed = [motion.contacts.one_sided[k] for k in self._closed]
-        names = [name for one in closed for name in one.constraints if name in active.names]
-        self._contact_rows = [row for name in names for row in range(*slices[name].indices(10**9))]
-        self._open = sorted(set(range(len(motion.contacts.names))).difference(self._closed))
-
-    def _at(self, t: float) -> State:
-        if t <= self._start.t:
-            return self._start
-        return State(t, *self._stepper.sample(t))
-
-    def closings(self) -> Iterator[_Event]:
-        """Gaps that close."""
-        first, last = self._contacts.places(self._start), self._contacts.places(self._end)
-        for i in self._open:
-            if self._contacts.bounds_speed[i]:
-                if last.rate[i] < 0.0:
-                    stops = self._root(self._rate_of(i), self._start.t, self._end.t)
-                    yield _Event(stops, self._contacts.names[i], "closes")
-                continue
-            t = self._closing(i, first.gap[i], first.rate[i], last.gap[i], last.rate[i])
-            if t is not None:
-                yield _Event(t, self._contacts.names[i], "closes")
-
-    def _closing(
-        self, i: int, gap: float, rate: float, last_gap: float, last_rate: float
-    ) -> float | None:
-        begin, end = self._start.t, self._end.t
-        teeth: Array | None = None  # of ratchets: those passed when it turns back
-
-        def gap_at(t: float) -> float:
-            return float(self._contacts.places(self._at(t), teeth).gap[i])
-
-        rate_at = self._rate_of(i)
-        comes_back = rate > 0.0 and last_rate < 0.0  # after it has left within the step
-        if self._contacts.tables.pitch[i]:
-            highest = self._root(rate_at, begin, end) if comes_back else begin
-            teeth = self._contacts.teeth(self._at(highest).q)
-            last_gap = gap_at(end)
-        if last_gap < 0.0:
-            if comes_back:
-                top = self._root(rate_at, begin, end)
-                return self._root(gap_at, top, end) if gap_at(top) > 0.0 else begin
-            if gap > 0.0:
-                return self._root(gap_at, begin, end)
-            return begin if last_rate < 0.0 else None  # it is inside by rounding, and leaves
-        if rate < -SLOW and last_rate > 0.0:  # it may have been inside between the ends
-            lowest = self._root(rate_at, begin, end)
-            if gap_at(lowest) < 0.0:
-                return self._root(gap_at, begin, lowest) if gap > 0.0 else begin
-        return None
-
-    def _rate_of(self, i: int) -> Callable[[float], float]:
-        return lambda t: float(self._contacts.places(self._at(t)).rate[i])
-
-    def endings(self) -> Iterator[_Event]:
-        """Forces that vanish or leave their cones, and contacts that stop sliding."""
-        middle = 0.5 * (self._start.t + self._end.t)
-        early, late = self._margins(middle), self._margins(self._end.t)
-        for key in late:
-            for t, margins in ((middle, early), (self._end.t, late)):
-                # Beyond a stop the friction stays as it was, so that it is seen at the end, too.
-                if margins[key].exceeded and (margins is late or key[1] != "stops"):
-                    yield self._ending(key, t)
-                    break
-
-    def _ending(self, key: tuple[str, str], end: float) -> _Event:
-        contact, what = key
-
-        def margin(t: float) -> float:
-            return self._margins(t)[key].value
-
-        begin = self._start.t
-        if not margin(begin) > 0.0:
-            return _Event(begin, contact, what)
-        return _Event(self._root(margin, begin, end), contact, what)
-
-    def _margins(self, t: float) -> dict[tuple[str, str], _Margin]:
-        """What must be positive for the mode to last, by contact and what happens else."""
-        state = self._at(t)
-        active, contacts = self._active, self._contacts
-        found: dict[tuple[str, str], _Margin] = {}
-        if not self._closed:
-            return found
-        places = contacts.places(state)
-        solution = self._plant.dynamics.evaluate(state, self._plant.inputs)
-        load, held = contacts.loads(solution.joint_multipliers)
-        moved = self._plant.mechanism.model.total_mass * largest(solution.qdd)
-        rounding = max(_NO_FORCE * max(largest(load), largest(held)), _CANCELLED * moved)
-        for i in self._closed:
-            one = contacts.one_sided[i]
-            if one.dry is None:
-                found[one.name, "opens"] = _Margin(float(load[i]), rounding)
-            if one.sticking in active.names:
-                edge = contacts.most_friction(i, float(load[i])) - float(np.hypot(*held[i]))
-                found[one.name, "slips"] = _Margin(edge, rounding)
-            elif one.name in active.sliding:
-                speed = float(places.slip[i] @ active.sliding[one.name])
-                found[one.name, "stops"] = _Margin(speed, SLOW)
-        shared = [key for key, m in found.items() if key[1] != "stops" and m.exceeded]
-        if not solution.determined[self._contact_rows].all():
-            contradicted = contacts.contradicted(state, solution.qdd, self._closed)
-            if shared or contradicted:
-                kept = contacts.kept(state, self._plant.inputs)
-                if active.names <= kept:
-                    found.update(dict.fromkeys(shared, _Margin(rounding, rounding)))
-                elif contradicted:  # as where one of two rolls over the end of its face
-                    parting = (key for key in found if key[1] == "opens" and key[0] not in kept)
-                    found.update(dict.fromkeys(parting, _Margin(-1.0, 0.0)))
-        return found
-
-    def _root(self, function: Callable[[float], float], begin: float, end: float) -> float:
-        from scipy.optimize import brentq  # takes long to import
-
-        if function(begin) * function(end) >= 0.0:
-            return end
-        found: float = brentq(function, begin, end, xtol=_LOCATED, rtol=8.9e-16)
-        return found

@@ -16,16 +16,16 @@ from uk_dynamics.exceptions import MechanismFileError, inside, located
 from uk_dynamics.forces import (
     ConstantEffort,
     ConstantWrench,
-    ContactFriction,
     ExpressionEffort,
     ForceElement,
     ForceElements,
-    FrictionalContact,
     FrictionalJoint,
     FrictionLaw,
     JointFriction,
     JointSpring,
     LineSpring,
+    SlidingFriction,
+    SlidingPair,
 )
 from uk_dynamics.mechanism.files.constraint_specification import (
     ConstraintSpec,
@@ -125,7 +125,7 @@ def resolve_contact_friction(
     one_sided: Sequence[OneSided],
     constraints: ConstraintSet,
     model: RobotModel,
-) -> ContactFriction:
+) -> SlidingFriction:
     """Friction of the contacts that have it, and of loop joints that stick."""
     resolved = {constraint.name: constraint for constraint in constraints.constraints}
     declared = {spec.name: spec for spec in specs}
@@ -144,7 +144,7 @@ def resolve_contact_friction(
             load_map = _load_map(declared[pin.name], pin, constraints)
             friction = one.dry.coulomb
         contacts.append(
-            FrictionalContact(
+            SlidingPair(
                 one.name,
                 constraint.parent,
                 constraint.child,
@@ -154,7 +154,7 @@ def resolve_contact_friction(
                 of_pin=one.dry is not None,
             )
         )
-    return ContactFriction(contacts, model.ancestry, len(constraints))
+    return SlidingFriction(contacts, model.ancestry, len(constraints))
 
 
 def _load_map(spec: ConstraintSpec, joint: Constraint, constraints: ConstraintSet) -> Array:

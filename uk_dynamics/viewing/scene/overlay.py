@@ -26,10 +26,10 @@ from uk_dynamics.colours import (
     TORQUE,
 )
 from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.viewing.scene.arrow_lengths import ArrowScale
 from uk_dynamics.viewing.scene.contact_marks import CONE_SEGMENTS, ContactMarks
 from uk_dynamics.viewing.scene.link_shapes import quaternions_wxyz
 from uk_dynamics.viewing.scene.marks import Marks
-from uk_dynamics.viewing.scene.stage import ArrowScale
 
 if TYPE_CHECKING:
     from viser import ViserServer

@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""What a camera and arrows have to know of a scene: size, corners, scale."""
+"""What a camera has to know of a scene: size and corners."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,8 +14,6 @@ from uk_dynamics.model import RobotModel
 from uk_dynamics.model.urdf import Box, Cylinder, MeshFile, Visual
 
 _LEAST_SIZE = 0.2  # m
-_FORGETTING = 0.995  # per picture: the scale follows the largest vector of the last seconds
-_LEAST_VECTOR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -34,23 +32,6 @@ def stage(mechanism: Mechanism) -> Stage:
     points = workspace.translation
     low, high = points.min(axis=0), points.max(axis=0)
     return Stage(low, high, max(float(np.linalg.norm(high - low)), _LEAST_SIZE))
-
-
-class ArrowScale:
-    """Length per force (or torque) such that the largest of the last seconds fits the picture."""
-
-    def __init__(self) -> None:
-        """Nothing has been drawn yet."""
-        self._largest = _LEAST_VECTOR
-
-    def factor(self, vectors: Array, longest: float) -> float:
-        """The scale, in m/N or 1/N, for vectors (k, 3), in N or N·m.
-
-        The longest arrow may have a length in m.
-        """
-        now = float(np.linalg.norm(vectors, axis=1).max(initial=0.0))
-        self._largest = max(self._largest * _FORGETTING, now, _LEAST_VECTOR)
-        return longest / self._largest
 
 
 _SIGNS = np.array(list(product((-1.0, 1.0), repeat=3)))

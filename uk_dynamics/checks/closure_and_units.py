@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Loops that do not close, or only nearly, or only outside the joint limits."""
+"""Loops that do not close, or only nearly, or only outside the joint limits; lengths in mm."""
 
 from collections.abc import Iterator
 
