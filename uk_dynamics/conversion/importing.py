@@ -236,5 +236,4 @@ def _rank(machine: Mechanism, q: Array) -> int | None:
 
 def _rows(machine: Mechanism, q: Array) -> Array:
     rows: Any = machine.terms(machine.state(q)).A  # sparse where the machine is large
-    dense: Array = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
-    return dense
+    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)

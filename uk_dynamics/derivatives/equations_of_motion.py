@@ -253,5 +253,4 @@ def _turning(
     change = equations(np.zeros(len(w)), none).rows - equations(w, none).rows
     left, _, _ = np.linalg.svd(A)
     kernel = left[:, factors.rank :]
-    turned: Array = kernel @ (kernel.T @ change)
-    return turned
+    return kernel @ (kernel.T @ change)

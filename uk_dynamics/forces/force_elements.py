@@ -47,8 +47,7 @@ class JointSprings:
     def force(self, q: Array, v: Array) -> Array:
         """Generalized force at positions (nq,) and velocities (nv,), (nv,), in N or N·m."""
         effort = self._stiffness * self._elongation(q) + self._damping * (self._velocities @ v)
-        force: Array = -(effort @ self._velocities)
-        return force
+        return -(effort @ self._velocities)
 
     def potential_energy(self, q: Array) -> float:
         """Energy stored in the springs, in J."""
@@ -133,8 +132,7 @@ class LineSprings:
 
     def _sum(self, parts: Array) -> Array:
         """Sum over the parts of each spring."""
-        found: Array = np.add.reduceat(parts, self._first)
-        return found
+        return np.add.reduceat(parts, self._first)
 
     def _lines(self, kinematics: FrameKinematics) -> tuple[Array, Array, Array]:
         """Ends and lines of the parts, (k, 3), and their rounded lengths, (k,)."""
@@ -212,8 +210,7 @@ class ExpressionEfforts:
         Raises ExpressionValueError: An expression has no value there.
         """
         efforts = np.array([function(t, q, v)[0] for function in self._functions])
-        force: Array = efforts @ self._directions
-        return force
+        return efforts @ self._directions
 
 
 ForceElement = JointSpring | LineSpring | ConstantEffort | ConstantWrench | ExpressionEffort

@@ -128,14 +128,12 @@ class JointFriction:
     ) -> Array:
         """Generalized force of each joint's wrench on the child and its opposite, (joints, nv)."""
         wrench = np.concatenate((force, torque + cross(point, force)), axis=1)
-        generalized: Array = (wrench @ kinematics.jacobian) * self._pairs.sign
-        return generalized
+        return (wrench @ kinematics.jacobian) * self._pairs.sign
 
 
 def _free(held: Array) -> Array:
     """Projector on the directions across some orthonormal ones, (3, 3)."""
-    free: Array = np.eye(3) - held.T @ held
-    return free
+    return np.eye(3) - held.T @ held
 
 
 # m/s: slower, the direction is rounding.

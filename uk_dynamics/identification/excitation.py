@@ -293,5 +293,4 @@ class _Limits:
     def loads(self, q: Array, v: Array) -> Array:
         """Largest distances from the middle and speeds of all joints, in parts of their limits."""
         places = np.abs(q[:, self._places] - self._middle).max(axis=0) / self._half
-        found: Array = np.concatenate([places, np.abs(v).max(axis=0) / self._fastest])
-        return found
+        return np.concatenate([places, np.abs(v).max(axis=0) / self._fastest])

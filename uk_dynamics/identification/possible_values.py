@@ -52,8 +52,7 @@ def from_free_numbers(numbers: Array, length: float) -> Array:
     upper = np.zeros((4, 4))
     upper[_ROWS, _COLUMNS] = np.where(_DIAGONAL, 1.0, numbers)
     upper *= np.exp(numbers[_DIAGONAL])[None, :]
-    found: Array = upper @ upper.T * _units(length)
-    return found
+    return upper @ upper.T * _units(length)
 
 
 _ROUNDING = 1e-9  # of a body's own size

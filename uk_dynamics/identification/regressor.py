@@ -113,15 +113,13 @@ def bound_acceleration(terms: DynamicsTerms) -> Array:
     """The least acceleration that satisfies all constraint rows, (nv,)."""
     if not len(terms.A):
         return np.zeros(len(terms.F))
-    found: Array = np.linalg.lstsq(terms.A, terms.b, rcond=_RANK)[0].astype(float)
-    return found
+    return np.linalg.lstsq(terms.A, terms.b, rcond=_RANK)[0].astype(float)
 
 
 def driving_efforts(terms: DynamicsTerms, Z: Array, S: Array, qdd: Array) -> Array:
     """The least motor efforts that cause an acceleration along the motions Z, (motors,)."""
     wanted = Z.T @ (terms.M @ qdd - terms.F)
-    found: Array = np.linalg.lstsq(Z.T @ S, wanted, rcond=_RANK)[0].astype(float)
-    return found
+    return np.linalg.lstsq(Z.T @ S, wanted, rcond=_RANK)[0].astype(float)
 
 
 class Regressor:

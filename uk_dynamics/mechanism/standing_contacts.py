@@ -150,8 +150,7 @@ class StandingContacts:
     def limits(self, points: Indices, share: Array) -> Array:
         """Largest normal forces of points that have a share of theirs, (k,), in N."""
         ramped = np.where(share < 1.0, share * RAMPED * self.largest, np.inf)
-        found: Array = np.minimum(self.most[points], ramped)
-        return found
+        return np.minimum(self.most[points], ramped)
 
     def evaluate(self, workspace: Workspace, q: Array, v: Array) -> ConstraintTerms:
         """Rows of all points, (3k, nv), at a state that the workspace knows."""
@@ -163,8 +162,7 @@ class StandingContacts:
         Their velocities decay, and nothing draws them to a place: where the ground is, the force
         that it gives tells better than a model.
         """
-        found: Array = -rows.bias - self.damping * rows.rate
-        return found
+        return -rows.bias - self.damping * rows.rate
 
     def held(
         self, t: float, active: ActiveConstraints | None = None

@@ -44,8 +44,7 @@ def _at_point(J: Symbols, point: Symbols) -> Symbols:
     """Velocity of a point, and angular velocity, (6, nv), of those at the origin of the world."""
     x, y, z = point
     linear = (J[0] + J[4] * z - J[5] * y, J[1] + J[5] * x - J[3] * z, J[2] + J[3] * y - J[4] * x)
-    found: Symbols = np.stack([*linear, *J[3:]])
-    return found
+    return np.stack([*linear, *J[3:]])
 
 
 class UncertainBody:

@@ -145,8 +145,7 @@ class Coordinates:
         value = np.asarray(q)[..., self.position_of_joint]
         lower = self.lower[self.velocity_of_joint]
         upper = self.upper[self.velocity_of_joint]
-        outside: NDArray[np.bool_] = (value < lower - tolerance) | (value > upper + tolerance)
-        return outside
+        return (value < lower - tolerance) | (value > upper + tolerance)
 
 
 def named_numbers(

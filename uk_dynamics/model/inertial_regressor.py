@@ -91,5 +91,4 @@ class InertialRegressor:
     def of_link(self, link: str) -> Array:
         """Joint forces per unit of the ten parameters of a moving link, (nv, 10)."""
         body, mapped = self._bodies[link]
-        columns: Array = self._columns[:, 10 * body : 10 * body + 10] @ mapped
-        return columns
+        return self._columns[:, 10 * body : 10 * body + 10] @ mapped

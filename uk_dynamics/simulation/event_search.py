@@ -169,5 +169,4 @@ class _Search:
 
         if function(begin) * function(end) >= 0.0:
             return end
-        found: float = brentq(function, begin, end, xtol=_LOCATED, rtol=8.9e-16)
-        return found
+        return brentq(function, begin, end, xtol=_LOCATED, rtol=8.9e-16)

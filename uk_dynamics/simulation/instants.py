@@ -34,8 +34,7 @@ def near(times: Array, when: Array | float, same: float) -> NDArray[np.bool_]:
     if not len(times):
         return np.zeros(np.shape(when), dtype=bool)
     place = np.searchsorted(times, when - same)
-    found: NDArray[np.bool_] = np.abs(times[np.minimum(place, len(times) - 1)] - when) <= same
-    return found
+    return np.abs(times[np.minimum(place, len(times) - 1)] - when) <= same
 
 
 def effects_of(controls: Array, delay: float) -> Array:

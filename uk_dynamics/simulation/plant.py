@@ -198,8 +198,7 @@ class Plant:
 
     def forces(self, efforts: Array) -> Array:
         """Generalized forces of motor efforts, (K, motors), and the constant ones, (K, nv)."""
-        found: Array = self._tau + efforts @ self._actuators.matrix.T
-        return found
+        return self._tau + efforts @ self._actuators.matrix.T
 
     def acceleration(self, t: float, q: Array, v: Array) -> Array:
         """Constrained acceleration, (nv,); NaN if a trial step diverges.

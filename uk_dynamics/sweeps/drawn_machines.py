@@ -50,8 +50,7 @@ class LawResult:
 
     def quantile(self, q: float) -> Array:
         """Of the errors of each row, (rows,)."""
-        found: Array = np.quantile(self.errors, q, axis=0, method="higher")
-        return found
+        return np.quantile(self.errors, q, axis=0, method="higher")
 
 
 @dataclass(frozen=True)

@@ -125,8 +125,7 @@ class MachineNumbers:
 def motor_power(mechanism: Mechanism, instant: Instant) -> Array:
     """What the motors give, (motors,), in W."""
     snapshot = instant.snapshot
-    power: Array = snapshot.efforts * (mechanism.actuators.matrix.T @ snapshot.state.v)
-    return power
+    return snapshot.efforts * (mechanism.actuators.matrix.T @ snapshot.state.v)
 
 
 _MOST_ROWS = 24  # of multipliers: more are no help

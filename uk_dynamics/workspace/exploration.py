@@ -153,8 +153,7 @@ class _Walk:
         wanted *= rng.uniform(0.5, 2.5) * size / np.linalg.norm(wanted)
         inverse = np.linalg.pinv(along, rcond=0.05)
         way = inverse @ wanted + 0.3 * (way - inverse @ (along @ way))
-        shorter: Array = way * min(1.0, _LONG / max(float(np.linalg.norm(way)), _STILL))
-        return shorter
+        return way * min(1.0, _LONG / max(float(np.linalg.norm(way)), _STILL))
 
     def reach_out(self, *, last: bool = False) -> None:
         """Go on as far as possible along each axis, both ways; keep the way, or its end alone."""

@@ -62,8 +62,7 @@ def _yaml_files(prefix: str, *, endings: Sequence[str] = (), **_: Any) -> Iterab
     """Names of local files that are YAML or have another ending."""
     from argcomplete.completers import FilesCompleter
 
-    files: Iterable[str] = FilesCompleter(allowednames=("yaml", "yml", *endings))(prefix)
-    return files
+    return FilesCompleter(allowednames=("yaml", "yml", *endings))(prefix)
 
 
 def _shipped_or_files(

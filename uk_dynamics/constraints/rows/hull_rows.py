@@ -117,5 +117,4 @@ class HullRows(FrameRows, of=HullRow):
                 turned = cross(a, b_rate) * np.sign(n @ cross(a, b)) / np.sqrt(1.0 - c * c)
                 n_rate = turned - (n @ turned) * n
                 e_rate[k] = (0.0 * n, cross(n_rate, a), n_rate)[self.direction[k]]
-        bias: Array = dot(e_rate, u) + dot(e, cross(omega, p_rate - v))
-        return bias
+        return dot(e_rate, u) + dot(e, cross(omega, p_rate - v))

@@ -40,13 +40,11 @@ class Bilinear:
 
 
 def _stacked_matvec(matrices: Array, vectors: Array) -> Array:
-    product: Array = (matrices @ vectors[:, :, None])[:, :, 0]
-    return product
+    return (matrices @ vectors[:, :, None])[:, :, 0]
 
 
 def _stacked_vecdot(x: Array, y: Array) -> Array:
-    product: Array = (x[:, None, :] @ y[:, :, None])[:, 0, 0]
-    return product
+    return (x[:, None, :] @ y[:, :, None])[:, 0, 0]
 
 
 # NumPy has them as single operations since 2.2 and 2.0; ROS distributions carry older ones.
@@ -59,8 +57,7 @@ _MOTION_CROSS = Bilinear((0, 3, 0), (0, 0, 3), (3, 3, 3))
 
 def apply(matrices: Array, vectors: Array) -> Array:
     """Product of each matrix (K, i, j) with its vector (K, j), giving (K, i)."""
-    product: Array = _matvec(matrices, vectors)
-    return product
+    return _matvec(matrices, vectors)
 
 
 def cross(x: Array, y: Array) -> Array:
@@ -70,8 +67,7 @@ def cross(x: Array, y: Array) -> Array:
 
 def dot(x: Array, y: Array) -> Array:
     """Dot products of rows, (K, i) with (K, i), giving (K,)."""
-    product: Array = _vecdot(x, y)
-    return product
+    return _vecdot(x, y)
 
 
 def motion_cross(x: Array, y: Array) -> Array:

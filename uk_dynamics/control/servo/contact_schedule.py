@@ -100,8 +100,7 @@ class ContactSchedule:
             return self.contacts.closed(active)
         self._workspace.update(state.q, state.v)
         rows = self.contacts.evaluate(self._workspace, state.q, state.v)
-        found: Flags = rows.residual[::3] <= TOUCHES
-        return found
+        return rows.residual[::3] <= TOUCHES
 
     @staticmethod
     def stood(asked: Array, most: Array) -> Standing:

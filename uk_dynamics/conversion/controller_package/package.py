@@ -253,5 +253,4 @@ def _controllers(rows: Collection[str], words: Mapping[str, str], rate: int) -> 
                 "state_interfaces": ["position", "velocity"],
             }
         }
-    text: str = yaml.safe_dump(parameters, sort_keys=False, width=10**6)
-    return text
+    return yaml.safe_dump(parameters, sort_keys=False, width=10**6)

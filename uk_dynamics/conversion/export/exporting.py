@@ -194,8 +194,7 @@ def _place(mechanism: Mechanism, q: Array, spec: ConstraintSpec) -> Array:
     ends = dict(spec.frames)
     start, turn = mechanism.pose((ends["parent"].link, ends["parent"].xyz), q)
     there, _ = mechanism.pose((ends["child"].link, ends["child"].xyz), q)
-    place: Array = (turn @ from_quaternion(ends["parent"].quaternion)).T @ (there - start)
-    return place
+    return (turn @ from_quaternion(ends["parent"].quaternion)).T @ (there - start)
 
 
 def _add(

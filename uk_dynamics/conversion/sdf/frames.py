@@ -111,8 +111,7 @@ class Frames:
         if length < 1e-12:
             raise InputError("the axis is zero; give a direction such as 0 0 1")
         frame = xyz.get("expressed_in") or default
-        turned: Array = self.pose(frame).rotation @ (vector / length)
-        return turned
+        return self.pose(frame).rotation @ (vector / length)
 
 
 def read_pose(node: ET.Element | None) -> Pose:

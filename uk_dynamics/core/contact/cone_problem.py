@@ -74,8 +74,7 @@ class ConeProblem:
 
     def motion(self, r: Array) -> Array:
         """U = W r + q, (n, 3)."""
-        found: Array = (self.W @ r.ravel() + self.q).reshape(-1, 3)
-        return found
+        return (self.W @ r.ravel() + self.q).reshape(-1, 3)
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,8 +54,7 @@ def steps(response: Array, floor: Array) -> Array:
     """ρ of a contact: the inverse of its own response, no less than a floor, (3, n) or (3,)."""
     normal = at_least(response[0], floor)
     tangential = at_least(0.5 * (response[1] + response[2]), floor)
-    found: Array = 1.0 / np.stack((normal, tangential, tangential))
-    return found
+    return 1.0 / np.stack((normal, tangential, tangential))
 
 
 def project_on_cones(x: Array, friction: Array) -> Array:

@@ -137,8 +137,7 @@ class Factorization(ABC):
 
     def _contradicting(self, failed: Indices) -> NDArray[np.bool_]:
         """Which failed rows contradict others; the remaining ones are nearly dependent."""
-        flags: NDArray[np.bool_] = self.residual_norm[failed] <= EXACTLY_DEPENDENT
-        return flags
+        return self.residual_norm[failed] <= EXACTLY_DEPENDENT
 
     def _check(
         self, F: Array, b: Array, qdd: Array, residual: Array, tolerance: float

@@ -144,8 +144,7 @@ def _kernel(
 
     def field(point: Point, step: float) -> Array:
         basis, _ = np.linalg.qr(system.forms(point)[independent].T)
-        projected: Array = start - basis @ (basis.T @ start)
-        return projected
+        return start - basis @ (basis.T @ start)
 
     return field
 

@@ -52,8 +52,7 @@ class ScaledCoordinates(Factorization):
 
     def nonideal_force(self, force: Array) -> Array:
         """M N c."""
-        result: Array = self._M @ self.admissible(force)
-        return result
+        return self._M @ self.admissible(force)
 
     def _free_acceleration(self, F: Array) -> Array:
         return self._scale**2 * F

@@ -77,5 +77,4 @@ def project_velocity(
     rate: Array,  # present rate of each row, A v minus what is prescribed, (m,)
 ) -> Array:
     """The velocity nearest to v, in the metric of M, whose rows have no rate."""
-    projected: Array = v - factorization.correction(rate)
-    return projected
+    return v - factorization.correction(rate)

@@ -45,10 +45,7 @@ class DenseMass:
 
     def multiply_factor(self, x: Array) -> Array:
         """L x."""
-        result: Array = (
-            dtrmv(self.lower, x, 0, 1, 1) if x.ndim == 1 else dtrmm(1.0, self.lower, x, 0, 1)
-        )
-        return result
+        return dtrmv(self.lower, x, 0, 1, 1) if x.ndim == 1 else dtrmm(1.0, self.lower, x, 0, 1)
 
     def solve(self, x: Array) -> Array:
         """M⁻¹ x."""
@@ -57,8 +54,7 @@ class DenseMass:
     def dense(self) -> Array:
         """M itself, (nv, nv)."""
         lower = np.tril(self.lower)
-        product: Array = lower @ lower.T
-        return product
+        return lower @ lower.T
 
 
 class SingularMass:
@@ -110,8 +106,7 @@ def coordinate_scale(diagonal: Array) -> Array:
         return np.ones(len(diagonal))
     logarithm = np.log(diagonal, where=massive, out=np.zeros(len(diagonal)))
     mean = logarithm[massive].mean()
-    scale: Array = np.exp(-0.5 * np.where(massive, logarithm, mean))
-    return scale
+    return np.exp(-0.5 * np.where(massive, logarithm, mean))
 
 
 def _check_semidefinite(M: Array) -> None:

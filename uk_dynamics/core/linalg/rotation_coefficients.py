@@ -38,8 +38,7 @@ _C_RATE = [2.0 * k * (-1.0) ** k / factorial(2 * k + 3) for k in range(1, _TERMS
 def sinc(angle: Array) -> Array:
     """Return sin θ / θ for θ ≥ 0."""
     safe = at_least(angle, _TINY)
-    value: Array = sine(safe) / safe
-    return value
+    return sine(safe) / safe
 
 
 def a(angle: Array) -> Array:

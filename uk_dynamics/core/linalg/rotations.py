@@ -121,12 +121,11 @@ def left_jacobian_rate(phi: Array, phi_rate: Array) -> Array:
     inner = np.asarray(np.sum(np.asarray(phi) * phi_rate, axis=-1))[..., None, None]
     a, c = coefficients.a(angle), coefficients.c(square)
     a_rate, c_rate = coefficients.a_rate(square), coefficients.c_rate(square)
-    rate: Array = (
+    return (
         inner * (a_rate * cross + c_rate * (cross @ cross))
         + a * cross_rate
         + c * (cross @ cross_rate + cross_rate @ cross)
     )
-    return rate
 
 
 def _square_and_skew(phi: Array) -> tuple[Array, Array]:

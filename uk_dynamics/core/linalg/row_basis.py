@@ -74,8 +74,7 @@ def null_basis(rows: Array, tolerance: float) -> Array:
     """
     _, values, right = np.linalg.svd(rows)
     rank = int(np.count_nonzero(values > tolerance * values.max(initial=0.0)))
-    basis: Array = right[rank:].T
-    return basis
+    return right[rank:].T
 
 
 def projector_basis(projector: Array, rank: int) -> Array:

@@ -54,16 +54,14 @@ def is_symbolic(x: NDArray[Any]) -> bool:
 def below(x: Array, y: Array | float) -> NDArray[Any]:
     """Where x < y: flags, or conditions of symbols."""
     if is_symbolic(x):
-        flags: NDArray[Any] = np.less(x, y, dtype=object)
-        return flags
+        return np.less(x, y, dtype=object)
     return np.less(x, y)
 
 
 def above(x: Array, y: Array | float) -> NDArray[Any]:
     """Where x > y."""
     if is_symbolic(x):
-        flags: NDArray[Any] = np.greater(x, y, dtype=object)
-        return flags
+        return np.greater(x, y, dtype=object)
     return np.greater(x, y)
 
 
@@ -104,32 +102,27 @@ _whole = _of_each("rint", lambda x: float(round(x)))
 
 def square_root(x: Array) -> Array:
     """Square roots of floats or symbols, elementwise."""
-    found: Array = _roots(x) if is_symbolic(x) else np.sqrt(x)
-    return found
+    return _roots(x) if is_symbolic(x) else np.sqrt(x)
 
 
 def sine(x: Array) -> Array:
     """Sines of floats or symbols, elementwise."""
-    found: Array = _sines(x) if is_symbolic(x) else np.sin(x)
-    return found
+    return _sines(x) if is_symbolic(x) else np.sin(x)
 
 
 def cosine(x: Array) -> Array:
     """Cosines of floats or symbols, elementwise."""
-    found: Array = _cosines(x) if is_symbolic(x) else np.cos(x)
-    return found
+    return _cosines(x) if is_symbolic(x) else np.cos(x)
 
 
 def polar_angle(y: Array, x: Array) -> Array:
     """Angles of the points (x, y), between −π and π, of floats or symbols, elementwise."""
-    found: Array = _angles(y, x) if is_symbolic(y) or is_symbolic(x) else np.arctan2(y, x)
-    return found
+    return _angles(y, x) if is_symbolic(y) or is_symbolic(x) else np.arctan2(y, x)
 
 
 def nearest_integer(x: Array) -> Array:
     """Nearest integers of floats or symbols, halves to even ones, elementwise."""
-    found: Array = _whole(x) if is_symbolic(x) else np.rint(x)
-    return found
+    return _whole(x) if is_symbolic(x) else np.rint(x)
 
 
 def looked_up(table: Table, index: Array) -> Array:

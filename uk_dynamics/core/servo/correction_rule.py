@@ -71,14 +71,12 @@ class Instant(NamedTuple):
     def measured(self) -> Array:
         """ë − d, (mt,)."""
         elapsed = at_least(self.told.elapsed, SHORTEST)
-        found: Array = (self.rate - self.past_rate) / elapsed - self.drift
-        return found
+        return (self.rate - self.past_rate) / elapsed - self.drift
 
     def begun(self, x: Array) -> Array:
         """State of a filter: nothing after a pause."""
         flag = where(above(self.told.differs, 0.5), 1.0, 1.0 - self.told.fresh)
-        found: Array = flag * x
-        return found
+        return flag * x
 
     def followed(self, x: Array, goal: Array, share: Array) -> Array:
         """Where it is after this instant."""
@@ -90,8 +88,7 @@ class Instant(NamedTuple):
 def lag_share(elapsed: Array, time: Array | float) -> Array:
     """Part by which a lag of a time constant follows within what elapsed, both in s, (1,)."""
     h = at_least(elapsed, SHORTEST)
-    found: Array = h / (h + time)
-    return found
+    return h / (h + time)
 
 
 class Learned(NamedTuple):

@@ -58,8 +58,7 @@ class LinearSolutions:
 
     def at(self, arbitrary: Array) -> Array:
         """K⁺ r + (I − K⁺K) z, (n,): of all solutions the nearest to the arbitrary vector z."""
-        result: Array = self.least + self.null_basis @ (self.null_basis.T @ arbitrary)
-        return result
+        return self.least + self.null_basis @ (self.null_basis.T @ arbitrary)
 
 
 @dataclass(frozen=True, eq=False)

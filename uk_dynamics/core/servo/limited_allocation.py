@@ -102,8 +102,7 @@ class _Limits(NamedTuple):
         way = np.linalg.lstsq(along[active], lack[active], rcond=None)[0]
         if not (along @ way >= lack - _KEPT * (1.0 + np.abs(lack).max(initial=0.0))).all():
             return None
-        found: Array = x + motions @ way
-        return found
+        return x + motions @ way
 
     @staticmethod
     def pushes(along: Array, lack: Array) -> Array | None:

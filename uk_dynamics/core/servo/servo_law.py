@@ -74,8 +74,7 @@ def lacking(residual: Array, side: Array | None) -> Array:
     """
     if side is None:
         return residual
-    kept: Array = np.where(side == 0.0, residual, side * np.maximum(side * residual, 0.0))
-    return kept
+    return np.where(side == 0.0, residual, side * np.maximum(side * residual, 0.0))
 
 
 Distribution = Literal["effort", "gauss"]

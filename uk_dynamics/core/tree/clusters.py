@@ -55,15 +55,13 @@ class Tree:
 
     def path_sum(self, x: Array) -> Array:
         """Sum over each body and all before it towards the root, (n, …)."""
-        total: Array = np.cumsum(np.asarray(self._steps @ x), axis=0)
-        return total
+        return np.cumsum(np.asarray(self._steps @ x), axis=0)
 
     def subtree_sum(self, x: Array) -> Array:
         """Sum over each body and all that it carries, (n, …)."""
         running = np.zeros((len(x) + 1, *x.shape[1:]))
         np.cumsum(x, axis=0, out=running[1:])
-        total: Array = running[self.ends] - running[:-1]
-        return total
+        return running[self.ends] - running[:-1]
 
     def compose(self, rotation: Array, translation: Array) -> None:
         """Placements in the parent, (n, 3, 3) and (n, 3), become those in the world, in place."""

@@ -121,8 +121,7 @@ def _reason(mechanism: ResolvedMechanism, A: Array, motion: Array, q: Array, v: 
 
     def answer(position: Array, velocity: Array) -> Array:
         state = State(0.0, mechanism.model.integrate(q, position), v + velocity)
-        acceleration: Array = A @ dynamics.evaluate(state).qdd
-        return acceleration
+        return A @ dynamics.evaluate(state).qdd
 
     still = np.zeros(mechanism.model.nv)
     means = []

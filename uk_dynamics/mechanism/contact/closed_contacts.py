@@ -272,8 +272,7 @@ class ClosedContacts:
 
     @staticmethod
     def _response(factorization: Factorization, rows: _Closed) -> Array:
-        found: Array = rows.jacobian @ factorization.admissible(rows.force)
-        return found
+        return rows.jacobian @ factorization.admissible(rows.force)
 
     @staticmethod
     def _solve(

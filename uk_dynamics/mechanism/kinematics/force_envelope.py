@@ -199,5 +199,4 @@ def _unique(points: Array) -> Array:
         return points
     size = np.abs(points).max() or 1.0
     _, first = np.unique(np.round(points / size, 9), axis=0, return_index=True)
-    found: Array = points[np.sort(first)]
-    return found
+    return points[np.sort(first)]

@@ -81,8 +81,7 @@ class IndependentCoordinates:
 
     def rates(self, v: ArrayLike) -> Array:
         """Their rates of velocities (..., nv), or second rates of accelerations: (..., k)."""
-        found: Array = np.asarray(v, dtype=float)[..., self._v]
-        return found
+        return np.asarray(v, dtype=float)[..., self._v]
 
     def configuration(
         self, values: Mapping[str, float] | ArrayLike, near: Array | None = None
@@ -152,12 +151,10 @@ class IndependentCoordinates:
                 place=self.mechanism.name,
             )
         scaled = basis @ np.linalg.inv(chosen)
-        found: Array = motion.unit[:, None] * scaled / motion.unit[self._v]
-        return found
+        return motion.unit[:, None] * scaled / motion.unit[self._v]
 
     def _complete(self, T: Array, particular: Array, wanted: Array) -> Array:
-        found: Array = particular + T @ (wanted - particular[self._v])
-        return found
+        return particular + T @ (wanted - particular[self._v])
 
     def _rates(self, values: Mapping[str, float] | ArrayLike) -> Array:
         """Rates of the velocities' coordinates, those not given zero, (k,)."""

@@ -55,8 +55,7 @@ class LoopMotion:
     @property
     def rows(self) -> Array:
         """Rows of coordinates in their units, over their natural size, (m, nv)."""
-        scaled: Array = self.A * self.unit / self.scale[:, None]
-        return scaled
+        return self.A * self.unit / self.scale[:, None]
 
     @property
     def position_rows(self) -> Array:
@@ -72,14 +71,12 @@ class LoopMotion:
 
     def velocities(self, *, of_positions: bool = False) -> Array:
         """Basis of the admissible velocities in m/s and rad/s, (nv, k)."""
-        basis: Array = self.unit[:, None] * self.basis(of_positions=of_positions)
-        return basis
+        return self.unit[:, None] * self.basis(of_positions=of_positions)
 
     def particular(self, right: Array) -> Array:
         """The least x, in units of the coordinates, with A x = right on independent rows, (nv,)."""
         rows = self._factored(False)
-        x: Array = self.unit * rows.basis_product(rows.coordinates(right / self.scale))
-        return x
+        return self.unit * rows.basis_product(rows.coordinates(right / self.scale))
 
     def _natural_scale(self) -> Array:
         """How large each row is over the configurations, (m,): the largest of some."""

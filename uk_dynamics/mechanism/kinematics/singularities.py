@@ -169,8 +169,7 @@ class SingularityMeasures:
     def motions(self) -> Array:
         """Basis of as many motions as there usually are, in their units, (nv, k)."""
         _, _, right = np.linalg.svd(self.motion.rows)
-        basis: Array = right[self.ranks["loops"] :].T
-        return basis
+        return right[self.ranks["loops"] :].T
 
     def _singular_values(self, q: Array) -> dict[Kind, Array]:
         self.motion.update(q)

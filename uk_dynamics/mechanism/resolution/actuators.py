@@ -51,8 +51,7 @@ class Actuators:
     def stepwise(self, period: float) -> Array:
         """The limits, those of derivatives of efforts as steps of a period in s."""
         orders = np.array(list(LIMITS.values()))
-        scaled: Array = self.limits * period ** orders[:, None]
-        return scaled
+        return self.limits * period ** orders[:, None]
 
     @property
     def limits_of_derivatives(self) -> dict[str, str]:
@@ -83,8 +82,7 @@ class Actuators:
 
     def generalized_force(self, values: Mapping[str, float] | ArrayLike) -> Array:
         """τ = S u, (nv,), in N or N·m; see :meth:`efforts` for the argument and errors."""
-        force: Array = self.matrix @ self.efforts(values)
-        return force
+        return self.matrix @ self.efforts(values)
 
     def by_name(self, efforts: Array) -> dict[str, float]:
         """Efforts (motors,) as a mapping motor → N or N·m."""
@@ -158,8 +156,7 @@ def _weights(spec: AllocationSpec, actuators: Actuators, file: str) -> Array:
         # Without any declared limit all motors count alike; with some, the others get the largest.
         known = limits[np.isfinite(limits)]
         usual = float(known.max()) if len(known) else 1.0
-        scaled: Array = 1.0 / np.where(np.isfinite(limits), limits, usual) ** 2
-        return scaled
+        return 1.0 / np.where(np.isfinite(limits), limits, usual) ** 2
     given, place = dict(spec.weights), "allocation.weights"
     expect_names("actuator", given, actuators.names, file=file, place=place)
     missing = [name for name in actuators.names if name not in given]

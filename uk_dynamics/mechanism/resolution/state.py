@@ -144,8 +144,7 @@ class Plan:
     @property
     def half_steps(self) -> Array:
         """Times of the ends and the middles of steps, in s."""
-        halves: Array = self.t + 0.5 * self.dt * np.arange(2 * self.steps + 1, dtype=float)
-        return halves
+        return self.t + 0.5 * self.dt * np.arange(2 * self.steps + 1, dtype=float)
 
     def tau_at(self, k: int, step: int) -> Array:
         """Generalized forces of trajectory k in a step, (nv,)."""

@@ -48,8 +48,7 @@ def turning_to(first: Array, second: Array) -> Array:
         across = np.cross(first, np.eye(3)[np.argmin(np.abs(first))])
         return about_axis(across / np.linalg.norm(across), math.pi)
     cross = so3.skew(np.cross(first, second))
-    turned: Array = np.eye(3) + cross + cross @ cross / (1.0 + cosine)
-    return turned
+    return np.eye(3) + cross + cross @ cross / (1.0 + cosine)
 
 
 def about_axis(axis: Array, angle: float) -> Array:

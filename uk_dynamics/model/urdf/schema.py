@@ -141,8 +141,7 @@ def unit_vector(what: str, text: str) -> Array:
     length = float(np.linalg.norm(vector))
     if length < 1e-9:
         raise UrdfError(f"{what}: the axis is zero; give a direction such as 0 0 1")
-    unit: Array = vector / length
-    return unit
+    return vector / length
 
 
 def read_origin(node: ET.Element | None) -> Pose:

@@ -78,8 +78,7 @@ def _verb(verbs: Any, name: str, text: str, function: str) -> argparse.ArgumentP
         need_ros("this")
         from uk_dynamics.ros.introspection import running_nodes
 
-        code: int = getattr(running_nodes, function)(arguments)
-        return code
+        return getattr(running_nodes, function)(arguments)
 
     parser: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=f"{text}.")
     parser.set_defaults(run=run, parser=parser)

@@ -148,10 +148,9 @@ def rate(arguments: Namespace) -> int:
 
 def as_yaml(message: Any, most: int | None = None) -> str:
     """A message as ``ros2 topic echo`` prints it; arrays are cut after ``most`` entries."""
-    text: str = yaml.safe_dump(
+    return yaml.safe_dump(
         _plain(message, most), sort_keys=False, allow_unicode=True, width=sys.maxsize
     )
-    return text
 
 
 def _plain(value: Any, most: int | None) -> Any:

@@ -196,8 +196,7 @@ class StateInput(StructureInput):
         """Generalized force of the motors at the last state, (nv,)."""
         if self._commands is None:
             return self.reader.effort
-        force: Array = self._mechanism.actuators.matrix @ self._commands.efforts
-        return force
+        return self._mechanism.actuators.matrix @ self._commands.efforts
 
     def forget(self) -> None:
         """The next state has none before it."""

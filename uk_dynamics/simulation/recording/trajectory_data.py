@@ -108,8 +108,7 @@ class ContactMotion:
     @property
     def closed(self) -> NDArray[np.bool_]:
         """Whether it has a normal force, (K,)."""
-        found: NDArray[np.bool_] = self.normal > 0.0
-        return found
+        return self.normal > 0.0
 
     @property
     def sticks(self) -> NDArray[np.bool_]:
@@ -263,8 +262,7 @@ class TrajectoryData:
 
 def _column(kind: str, name: str, names: tuple[str, ...], values: Array) -> Array:
     expect_names(kind, [name], names)
-    column: Array = values[:, names.index(name)]
-    return column
+    return values[:, names.index(name)]
 
 
 for _name in ("references", "kinetic", "potential", "condition", "warnings"):

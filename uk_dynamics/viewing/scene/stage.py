@@ -62,8 +62,7 @@ class Corners:
         """Places of the corners, links at rotations (n, 3, 3) and translations (n, 3), in m."""
         turned = np.einsum("kij,kj->ki", rotation[self._links], self._corners)
         origins = translation[: self._count]
-        found: Array = np.concatenate([origins, translation[self._links] + turned])
-        return found
+        return np.concatenate([origins, translation[self._links] + turned])
 
 
 def _half(visual: Visual) -> Array:

@@ -208,8 +208,7 @@ class MassPoints:
 
     def position(self, kinematics: FrameKinematics) -> Array:
         """Centre of mass in the world, (3,), in m."""
-        center: Array = self.part @ self.places(kinematics)
-        return center
+        return self.part @ self.places(kinematics)
 
     def jacobian(self, kinematics: FrameKinematics) -> Array:
         """Its velocity per joint velocity, (3, nv)."""
@@ -221,8 +220,7 @@ class MassPoints:
 
     def bias(self, kinematics: FrameKinematics, v: Array) -> Array:
         """Its acceleration at zero joint acceleration, (3,), in m/s²."""
-        bias: Array = self.part @ self.motion(kinematics, v)[2]
-        return bias
+        return self.part @ self.motion(kinematics, v)[2]
 
     def motion(self, kinematics: FrameKinematics, v: Array) -> tuple[Array, Array, Array]:
         """Angular velocities, angular accelerations and those of the centres at q̈ = 0, (n, 3)."""

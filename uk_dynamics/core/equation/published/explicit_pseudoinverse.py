@@ -105,8 +105,7 @@ class WhitenedPseudoinverse(ByPseudoinverse, WhitenedCoordinates):
         return self.mass.unwhiten(moved), force
 
     def _project(self, x: Array) -> Array:
-        projected: Array = x - self._inverse @ (self._rows @ x)
-        return projected
+        return x - self._inverse @ (self._rows @ x)
 
 
 class UdwadiaKalabaPseudoinverse(WhitenedPseudoinverse):
@@ -196,13 +195,11 @@ class ExplicitPseudoinverse(ByPseudoinverse, ScaledCoordinates):
     def admissible(self, X: Array) -> Array:
         """N X."""
         scale = self._scale if X.ndim == 1 else self._scale[:, None]
-        moved: Array = scale * (self._of_force @ (scale * X))
-        return moved
+        return scale * (self._of_force @ (scale * X))
 
     def correction(self, r: Array) -> Array:
         """The motion that r causes while F is zero."""
-        moved: Array = self._scale * (self._of_rows @ (self._scaling * r))
-        return moved
+        return self._scale * (self._of_rows @ (self._scaling * r))
 
     def ideal_force(self, coordinates: Array) -> Array:
         """The force back in the units of the coordinates."""

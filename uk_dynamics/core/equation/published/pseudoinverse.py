@@ -41,8 +41,7 @@ class Pseudoinverse:
     @property
     def truncated(self) -> Array:
         """The matrix that was inverted, A without what fell under the tolerance, (m, n)."""
-        product: Array = self.left @ self.right
-        return product
+        return self.left @ self.right
 
     @property
     def transposed(self) -> "Pseudoinverse":
