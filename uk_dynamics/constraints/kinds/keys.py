@@ -11,6 +11,14 @@ from uk_dynamics.exceptions import MechanismFileError
 
 _SHORTEST = 1e-9
 
+METRES: dict[str, Any] = {"type": "number", "x-unit": "m"}
+
+
+def several(items: Mapping[str, Any]) -> dict[str, Any]:
+    """One or more of a kind, each at most once."""
+    return {"type": "array", "items": items, "minItems": 1, "uniqueItems": True}
+
+
 VECTOR: dict[str, Any] = {
     "type": "array",
     "items": {"type": "number"},
@@ -18,7 +26,6 @@ VECTOR: dict[str, Any] = {
     "maxItems": 3,
 }
 AXIS: dict[str, Any] = {
-    "title": "Axis",
     "description": "Direction of the joint's axis in the parent frame (the normal of a planar"
     " joint); any length but zero.",
     **VECTOR,
@@ -28,15 +35,11 @@ AXES: dict[str, Any] = {
     "title": "Constrained axes",
     "description": "Directions of the parent frame that are constrained: x y z translations, rx ry"
     " rz rotations; each at most once.",
-    "type": "array",
-    "items": {"type": "string", "enum": ["x", "y", "z", "rx", "ry", "rz"]},
-    "minItems": 1,
-    "uniqueItems": True,
+    **several({"type": "string", "enum": ["x", "y", "z", "rx", "ry", "rz"]}),
     "examples": [["x", "z"]],
 }
 JOINT: dict[str, Any] = {"$ref": "common.schema.json#/definitions/joint"}
 OFFSET: dict[str, Any] = {
-    "title": "Offset",
     "description": "The weighted sum of the joint positions, in rad or m; default 0.",
     "type": "number",
     "default": 0.0,

@@ -68,7 +68,8 @@ class Kind(ABC):
     # which of ``parent`` and ``child`` it needs
     frames: ClassVar[tuple[str, ...]] = ("parent", "child")
     optional_frames: ClassVar[tuple[str, ...]] = ()  # which of them it may have
-    # its own keys with their JSON Schema; ``x-unit`` says the unit
+    # its own keys with their JSON Schema, whose title is the key unless they have another;
+    # ``x-unit`` says the unit
     keys: ClassVar[Mapping[str, Data]] = {}
     required: ClassVar[tuple[str, ...]] = ()  # those of them that have to be there
     conditions: ClassVar[Data] = {}  # further JSON Schema of an entry, such as ``oneOf``

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.kinds.frames.frame import random_axes
+from uk_dynamics.constraints.kinds.keys import several
 from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.kinds.selections import AXES
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
@@ -34,22 +35,14 @@ class CenterOfMass(Kind):
     optional_frames = ("parent",)
     keys: ClassVar = {
         "axes": {
-            "title": "Axes",
             "description": "Directions of the parent frame along which the centre of mass is held,"
             " of x y z; each at most once.",
-            "type": "array",
-            "items": {"type": "string", "enum": ["x", "y", "z"]},
-            "minItems": 1,
-            "uniqueItems": True,
+            **several({"type": "string", "enum": ["x", "y", "z"]}),
             "examples": [["x", "y"]],
         },
         "links": {
-            "title": "Links",
             "description": "Links whose masses count; left out: all that move.",
-            "type": "array",
-            "items": {"$ref": "common.schema.json#/definitions/link"},
-            "minItems": 1,
-            "uniqueItems": True,
+            **several({"$ref": "common.schema.json#/definitions/link"}),
             "examples": [["left_arm", "right_arm"]],
         },
     }

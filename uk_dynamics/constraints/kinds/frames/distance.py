@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from uk_dynamics.constraints.kinds.keys import METRES
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.frame_rows import force_through
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
@@ -34,16 +35,13 @@ class Distance(Kind):
     )
     keys: ClassVar = {
         "distance": {
-            "title": "Distance",
             "description": "Distance between the origins of the two frames, in m; above 0 (for 0"
             " use type point).",
-            "type": "number",
+            **METRES,
             "exclusiveMinimum": 0,
-            "x-unit": "m",
             "examples": [0.5],
         },
         "peg": {
-            "title": "Peg",
             "description": "What a rope leads round: a round peg without friction along the"
             " parent's z axis. The distance counts along the rope, which touches the peg or not.",
             "type": "object",
@@ -61,10 +59,9 @@ class Distance(Kind):
                 "radius": {
                     "title": "Radius",
                     "description": "In m; default 0: an edge.",
-                    "type": "number",
+                    **METRES,
                     "minimum": 0,
                     "default": 0.0,
-                    "x-unit": "m",
                     "examples": [0.05],
                 },
                 "side": {

@@ -37,7 +37,6 @@ class FrameVelocity(Kind):
     keys: ClassVar = {
         "axes": keys.AXES,
         "expressed_in": {
-            "title": "Expressed in",
             "description": "Whose axes they are: parent (default), or child, so that x is forwards"
             " for a robot that turns; the velocity is always that of the child's origin seen from"
             " the parent.",

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.keys import VECTOR, unit_axis
+from uk_dynamics.constraints.kinds.keys import METRES, VECTOR, several, unit_axis
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting, random_axis
 from uk_dynamics.constraints.rows.frame_rows import force_through
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
@@ -47,13 +47,11 @@ class NoSlip(Kind):
     )
     keys: ClassVar = {
         "radius": {
-            "title": "Radius",
             "description": "Radius of the wheel in m; default 0: a blade or skate, whose contact is"
             " the child's origin.",
-            "type": "number",
+            **METRES,
             "minimum": 0,
             "default": 0.0,
-            "x-unit": "m",
             "examples": [0.1],
         },
         "axis": {
@@ -66,7 +64,6 @@ class NoSlip(Kind):
             "examples": [[0, 1, 0]],
         },
         "normal": {
-            "title": "Normal",
             "description": "Normal of the ground in the parent frame, through whose origin the"
             " ground goes; default [0, 0, 1].",
             **VECTOR,
@@ -74,14 +71,10 @@ class NoSlip(Kind):
             "examples": [[0, 0, 1]],
         },
         "directions": {
-            "title": "Directions",
             "description": "rolling and sideways: the contact point does not slide along or across"
             " the heading; height: the wheel stays on the ground, for wheels that may lean. Default"
             " [rolling, sideways], for a blade [sideways].",
-            "type": "array",
-            "items": {"type": "string", "enum": list(_PARTS)},
-            "minItems": 1,
-            "uniqueItems": True,
+            **several({"type": "string", "enum": list(_PARTS)}),
             "examples": [["rolling", "sideways"]],
         },
     }

@@ -54,7 +54,6 @@ class Expression(Kind):
     keys: ClassVar = {
         "expression": _TEXT,
         "expressions": {
-            "title": "Expressions",
             "description": "Several expressions, each zero: a list, or a mapping from the name of"
             " the row to its expression.",
             "type": ["array", "object"],
@@ -66,7 +65,6 @@ class Expression(Kind):
             "examples": [["x - exp(0.1*y)", "y + t - 30"]],
         },
         "order": {
-            "title": "Order",
             "description": "Level at which it is zero: position, velocity (a rate d(joint) occurs)"
             " or acceleration (dd(joint) occurs); left out: what occurs.",
             "type": "string",
@@ -75,7 +73,6 @@ class Expression(Kind):
         },
         "parameters": {"$ref": "constraint.schema.json#/definitions/expression_parameters"},
         "names": {
-            "title": "Names",
             "description": "Names in the expressions for joints whose own name cannot be written"
             " there: {name: joint, ...}.",
             "type": "object",

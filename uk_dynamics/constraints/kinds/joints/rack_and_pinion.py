@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.keys import JOINT
+from uk_dynamics.constraints.kinds.keys import JOINT, METRES
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.joint_rows import JointRow, JointTerm, joint_terms
 from uk_dynamics.constraints.rows.row import Row
@@ -40,16 +40,13 @@ class RackAndPinion(Kind):
             "title": "Pitch radius",
             "description": "Pitch radius of the pinion in m: the rack moves at radius times the"
             " pinion's rate; below 0 where it runs backwards.",
-            "type": "number",
-            "x-unit": "m",
+            **METRES,
             "examples": [0.012],
         },
         "offset": {
-            "title": "Offset",
             "description": "Position of the rack's joint where the pinion's is 0, in m; default 0.",
-            "type": "number",
+            **METRES,
             "default": 0.0,
-            "x-unit": "m",
             "examples": [0.0],
         },
     }

@@ -34,7 +34,6 @@ class Ratchet(Kind):
     keys: ClassVar = {
         "joints": JointCoupling.keys["joints"],
         "pitch": {
-            "title": "Pitch",
             "description": "From tooth to tooth, in rad or m of the weighted sum of joints.",
             "type": "number",
             "exclusiveMinimum": 0,

@@ -53,7 +53,6 @@ class Screw(Kind):
     keys: ClassVar = {
         "axis": AXIS,
         "pitch": {
-            "title": "Pitch",
             "description": "How far a turn slides the child along the axis, in m/turn: above 0 for"
             " a right-handed thread, below 0 for a left-handed one.",
             "type": "number",
