@@ -73,41 +73,7 @@ _HOMES = {
     "standing": "uk_dynamics.control.static_stability",
 }
 
-__all__ = [
-    "DelayCompensation",
-    "Derivatives",
-    "Equilibrium",
-    "GravityCompensation",
-    "Hold",
-    "Inputs",
-    "InverseDynamics",
-    "LinearSystem",
-    "Mechanism",
-    "MotionDerivatives",
-    "ParameterDerivatives",
-    "ProjectionDerivatives",
-    "Reality",
-    "ServoController",
-    "ServoDerivatives",
-    "Solution",
-    "Standing",
-    "State",
-    "StateCompletion",
-    "Status",
-    "Tasks",
-    "Trajectory",
-    "UkDynamicsError",
-    "__version__",
-    "equilibrium",
-    "forward_dynamics",
-    "internal_efforts",
-    "inverse_dynamics",
-    "linearize",
-    "linearize_along",
-    "simulate",
-    "simulate_many",
-    "standing",
-]
+__all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:

@@ -111,25 +111,6 @@ _COMMANDS = {
     "completion": "uk_dynamics.cli.commands.completion",
 }
 
-_DESCRIPTION = """\
-Dynamics and servo control of closed-loop mechanisms by the Udwadia-Kalaba equation.
-
-A mechanism is a URDF plus a short YAML file that declares the loops and the motors. Each command
-takes the YAML file, or the name of a mechanism that is shipped with the package.
-"""
-
-_EXAMPLES = """\
-examples:
-  uk_dynamics describe five_bar
-  uk_dynamics simulate five_bar --duration 5 --plot motion.png
-  uk_dynamics simulate my_robot.yaml --tasks my_tasks.yaml --out run.npz
-  uk_dynamics init package://uk_dynamics/urdf/four_bar_gripper.urdf
-  uk_dynamics check four_bar
-  uk_dynamics reproduce --list
-
-"uk_dynamics COMMAND --help" describes a command.
-"""
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command.
@@ -210,10 +191,13 @@ def _run(module: str, arguments: argparse.Namespace) -> int:
 
 def build_parser(argv: Sequence[str] = ()) -> argparse.ArgumentParser:
     """Build the parser of all commands."""
+    description, examples = text_beside(Path(__file__).with_name("options") / "uk_dynamics").split(
+        "\n\nexamples:"
+    )
     parser: argparse.ArgumentParser = _Parser(
         prog="uk_dynamics",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
+        description=description,
+        epilog=f"examples:{examples}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")

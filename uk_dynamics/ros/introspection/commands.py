@@ -3,37 +3,15 @@
 """``uk_dynamics topic`` and ``uk_dynamics lifecycle`` as commands."""
 
 import argparse
+from pathlib import Path
 from typing import Any
 
-from uk_dynamics.cli.options import Commands, add_command, need_ros
-
-_TOPIC = """\
-topics of running nodes
-
-Look at the topics of running nodes, where ros2cli is not installed: names and output are those of
-ros2 topic. A subscription takes the reliability and durability that the publishers offer. Nodes are
-found on the domain of ROS_DOMAIN_ID, 0 unless it is set.
-
-examples:
-  uk_dynamics topic list -t
-  uk_dynamics topic echo /joint_states --once
-  uk_dynamics topic hz /effort_controller/commands
-"""
-_LIFECYCLE = """\
-states of nodes with a lifecycle
-
-Look at nodes with a lifecycle and change their states, where ros2cli is not installed: names and
-output are those of ros2 lifecycle.
-
-examples:
-  uk_dynamics lifecycle get /servo_controller
-  uk_dynamics lifecycle set /servo_controller deactivate
-"""
+from uk_dynamics.cli.options import Commands, add_command, need_ros, text_beside
 
 
 def register_topic(commands: Commands) -> None:
     """Add ``topic``."""
-    verbs = _verbs(commands, "topic", _TOPIC)
+    verbs = _verbs(commands, "topic")
     verb = _verb(verbs, "list", "names of all topics", "list_topics")
     verb.add_argument("-t", "--show-types", action="store_true", help="with their types")
     verb = _verb(verbs, "echo", "print messages as YAML", "echo")
@@ -50,7 +28,7 @@ def register_topic(commands: Commands) -> None:
 
 def register_lifecycle(commands: Commands) -> None:
     """Add ``lifecycle``."""
-    verbs = _verbs(commands, "lifecycle", _LIFECYCLE)
+    verbs = _verbs(commands, "lifecycle")
     _verb(verbs, "nodes", "nodes with a lifecycle", "list_nodes")
     node = {"metavar": "NODE", "help": "name of a node"}
     verb = _verb(verbs, "list", "transitions that a node can make now", "list_transitions")
@@ -66,7 +44,8 @@ def register_lifecycle(commands: Commands) -> None:
     )
 
 
-def _verbs(commands: Commands, name: str, text: str) -> Any:
+def _verbs(commands: Commands, name: str) -> Any:
+    text = text_beside(Path(__file__).with_name(name))
     parser = add_command(commands, name, text, run=lambda arguments: 0)
     return parser.add_subparsers(dest="verb", required=True, metavar="VERB")
 
