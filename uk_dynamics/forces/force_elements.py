@@ -91,11 +91,8 @@ class LineSprings:
         ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
         """
         paths = [(spring.parent, *spring.through, spring.child) for spring in springs]
-        self._pairs = FramePairs(
-            np.array([x for path in paths for x in path[:-1]], dtype=np.intp),
-            np.array([x for path in paths for x in path[1:]], dtype=np.intp),
-            ancestor_mask,
-        )
+        ends = [x for path in paths for x in path[:-1]], [x for path in paths for x in path[1:]]
+        self._pairs = FramePairs(*ends, ancestor_mask)
         parts = np.array([len(path) - 1 for path in paths])
         self._first = np.cumsum(parts) - parts  # part of each spring
         self._of = np.repeat(np.arange(len(paths)), parts)  # spring of each part

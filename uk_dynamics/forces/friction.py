@@ -77,11 +77,8 @@ class JointFriction:
         self.names = tuple(joint.name for joint in joints)  # the joints with friction
         # the joints with Coulomb friction, which depends on their load
         self.dry = tuple(joint.name for joint in joints if joint.law.coulomb)
-        self._pairs = FramePairs(
-            np.array([joint.parent for joint in joints], dtype=np.intp),
-            np.array([joint.child for joint in joints], dtype=np.intp),
-            ancestor_mask,
-        )
+        ends = [joint.parent for joint in joints], [joint.child for joint in joints]
+        self._pairs = FramePairs(*ends, ancestor_mask)
         self._free = np.array([_free(joint.held) for joint in joints]).reshape(-1, 3, 3)
         self._free_turns = np.array([_free(j.held_turns) for j in joints]).reshape(-1, 3, 3)
         self._viscous = np.array([joint.law.viscous for joint in joints])
@@ -164,11 +161,8 @@ class SlidingFriction:
     ) -> None:
         """Collect the contacts."""
         self._place = {contact.name: index for index, contact in enumerate(contacts)}
-        self._pairs = FramePairs(
-            np.array([contact.parent for contact in contacts], dtype=np.intp),
-            np.array([contact.child for contact in contacts], dtype=np.intp),
-            ancestor_mask,
-        )
+        ends = [contact.parent for contact in contacts], [contact.child for contact in contacts]
+        self._pairs = FramePairs(*ends, ancestor_mask)
         self._friction = np.array([contact.friction for contact in contacts])
         self._tangents = np.array([one.tangents for one in contacts], dtype=np.intp).reshape(-1, 2)
         # of the second one

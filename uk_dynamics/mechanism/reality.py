@@ -70,7 +70,7 @@ class Reality:
         data = check_schema(raw, "reality", file)
         return cls(
             data.get("parameters", {}),
-            read_forces(data.get("forces", {}), file),
+            read_forces(data, file),
             EncoderSpec(**data["encoders"]) if "encoders" in data else None,
             float(data.get("delay", 0.0)),
             file,

@@ -184,7 +184,8 @@ class EventDriven:
             return self.settle(self._stopped(event.contact, state))
         if event.what == "slips":
             k = self.contacts.names.index(event.contact)
-            force = self._loads(state)[1][k]
+            solution = self.plant.dynamics.evaluate(state, self.plant.inputs)
+            force = self.contacts.loads(solution.joint_multipliers)[1][k]
             return self.settle(state, sliding={event.contact: -force / np.hypot(*force)})
         return self.settle(state)
 
@@ -194,10 +195,6 @@ class EventDriven:
         if np.hypot(*self.contacts.places(state).slip[k]) > _STOPPED:
             return state
         return self.contacts.stopped(state, self.plant.dynamics, self.plant.inputs, (contact,))[0]
-
-    def _loads(self, state: State) -> tuple[Array, Array]:
-        solution = self.plant.dynamics.evaluate(state, self.plant.inputs)
-        return self.contacts.loads(solution.joint_multipliers)
 
 
 def _too_many(recent: Sequence[Event], t: float) -> bool:

@@ -9,6 +9,7 @@ w · (V_child − V_parent), so its Jacobian is w J with the columns of joints t
 cancelled exactly.
 """
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -45,13 +46,15 @@ class FrameKinematics(Protocol):
 class FramePairs:
     """K pairs of frames."""
 
-    def __init__(self, parent: Index, child: Index, ancestor_mask: AncestorMask) -> None:
+    def __init__(
+        self, parent: Sequence[int], child: Sequence[int], ancestor_mask: AncestorMask
+    ) -> None:
         """Pair frames by their indices, (K,) each.
 
         ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
         """
-        self.parent = parent  # frame indices, (K,)
-        self.child = child  # frame indices, (K,)
+        self.parent: Index = np.array(parent, dtype=np.intp)  # frame indices, (K,)
+        self.child: Index = np.array(child, dtype=np.intp)  # frame indices, (K,)
         self._ancestor_mask = ancestor_mask
 
     @cached_property

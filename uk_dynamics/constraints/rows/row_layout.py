@@ -66,9 +66,7 @@ class RowLayout:
         """Lay out the rows of the constraints; see :class:`ConstraintSet` for the arguments."""
         framed = [c for c in constraints if c.parent is not None and c.child is not None]
         pair_of = {c.name: index for index, c in enumerate(framed)}
-        parent = np.array([c.parent for c in framed], dtype=np.intp)
-        child = np.array([c.child for c in framed], dtype=np.intp)
-        pairs = FramePairs(parent, child, ancestor_mask)
+        pairs = FramePairs([c.parent for c in framed], [c.child for c in framed], ancestor_mask)
 
         entries: list[_Entry] = []
         for index, constraint in enumerate(constraints):
@@ -89,7 +87,7 @@ class RowLayout:
         for frame_type in frame_types:
             found = members[frame_type]
             of_row = np.array([e.pair for e in found], dtype=np.intp)
-            frames = RowFrames(parent[of_row], child[of_row], of_row)
+            frames = RowFrames(pairs.parent[of_row], pairs.child[of_row], of_row)
             family = frame_type.stack([e.row for e in found], frames, length)
             families.append((family, slice(start, start + len(found))))
             start += len(found)

@@ -29,6 +29,8 @@ _KIND_NAMES = {
     "string": "text",
     "boolean": "true or false",
 }
+_BOUNDS = {"minimum": "of at least", "maximum": "of at most"}
+_BOUNDS |= {"exclusiveMinimum": "above", "exclusiveMaximum": "below"}
 
 
 @functools.cache
@@ -130,17 +132,9 @@ class _Translator:
             case "uniqueItems":
                 twice = next(item for i, item in enumerate(found) if item in found[:i])
                 return place, f"{shown(twice)} is there twice; remove one"
-            case "minimum":
-                return (
-                    place,
-                    f"found {shown(found)}; give a number of at least {limit}{_unit(rule)}",
-                )
-            case "maximum":
-                return place, f"found {shown(found)}; give a number of at most {limit}{_unit(rule)}"
-            case "exclusiveMinimum":
-                return place, f"found {shown(found)}; give a number above {limit}{_unit(rule)}"
-            case "exclusiveMaximum":
-                return place, f"found {shown(found)}; give a number below {limit}{_unit(rule)}"
+            case str(bound) if bound in _BOUNDS:
+                wanted = f"a number {_BOUNDS[bound]} {limit}{_unit(rule)}"
+                return place, f"found {shown(found)}; give {wanted}"
             case "type":
                 return place, _wrong_type(found, limit, rule)
         wanted = rule.get("errorMessage") or f"{error.message[:120]}; correct it"

@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from uk_dynamics import resources
 from uk_dynamics.constraints.rows import weighted_joints
@@ -31,6 +32,7 @@ from uk_dynamics.mechanism.files.solver_specification import SolverSpec
 from uk_dynamics.model.urdf import actuation_tags, read_urdf
 
 Numbers = tuple[tuple[str, float], ...]
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -178,15 +180,15 @@ class MechanismSpec(Read):
             name="mechanism" if file.startswith("<") else Path(file).stem,
             directory=directory.absolute(),
             model=_model(data.get("model", {})),
-            joints=tuple(_joint(n, d, file) for n, d in data.get("joints", {}).items()),
+            joints=_entries(data, "joints", file, lambda n, x: (n, JointSpec.from_data(x))),
             actuators=tuple(_actuator(n, d, file) for n, d in data.get("actuators", {}).items()),
             initial_guess=numbers(data.get("initial_guess", {})),
             initial_velocity=numbers(data.get("initial_velocity", {})),
             stabilization=stabilization,
             constraints=constraints,
             solver=SolverSpec.from_data(data.get("solver", {}), file=file),
-            contacts=tuple(_contacts(data.get("contacts", {}), file)),
-            forces=read_forces(data.get("forces", {}), file),
+            contacts=tuple(chain(*_entries(data, "contacts", file, _contacts))),
+            forces=read_forces(data, file),
             measured=_measured(data.get("measured", ())),
             identified=tuple(
                 EstimatesSpec.from_data(x, k, file)
@@ -226,24 +228,24 @@ def _measured(data: Sequence[str] | Mapping[str, float]) -> tuple[tuple[str, flo
     return tuple((name, None) for name in data)
 
 
-def _joint(name: str, data: Mapping[str, Any], file: str) -> tuple[str, JointSpec]:
-    with inside(file, place_text(("joints", name))):
-        return name, JointSpec.from_data(data)
+def _entries(
+    data: Mapping[str, Any], section: str, file: str, build: Callable[[str, Any], _T]
+) -> tuple[_T, ...]:
+    """What is built of each entry of a section; errors say where it stands."""
+    found = []
+    for name, entry in data.get(section, {}).items():
+        with inside(file, place_text((section, name))):
+            found.append(build(name, entry))
+    return tuple(found)
 
 
-def _contacts(data: Mapping[str, Any], file: str) -> Iterator[ContactSpec]:
-    for name, entry in data.items():
-        with inside(file, place_text(("contacts", name))):
-            yield from ContactSpec.from_data(name, entry)
+def _contacts(name: str, data: Mapping[str, Any]) -> list[ContactSpec]:
+    return list(ContactSpec.from_data(name, data))
 
 
 def read_forces(data: Mapping[str, Any], file: str) -> tuple[ForceSpec, ...]:
-    """The forces of a section whose data have been checked."""
-    found = []
-    for name, entry in data.items():
-        with inside(file, place_text(("forces", name))):
-            found.append(ForceSpec.from_data(name, entry))
-    return tuple(found)
+    """The forces of checked data of a file."""
+    return _entries(data, "forces", file, ForceSpec.from_data)
 
 
 def _actuator(name: str, data: Mapping[str, Any], file: str) -> ActuatorSpec:

@@ -20,9 +20,10 @@ from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
 from uk_dynamics.ros.timing.clock import Watchdog, nanoseconds
 from uk_dynamics.ros.topics.messages import LARGEST
-from uk_dynamics.ros.topics.odometry_topics import TF, odom_topic, transform_messages
+from uk_dynamics.ros.topics.odometry_topics import TF, transform_messages
 from uk_dynamics.ros.topics.qos import STATE_QOS
 from uk_dynamics.ros.topics.serialized import POSE, TWIST, SerializedOdometry
+from uk_dynamics.simulation.recording import odom_topic
 
 _KEPT = 64  # samples of each base, of which one has the stamp of the joint state
 _MULTI_DOF = "multi_dof_joint_states"

@@ -17,8 +17,9 @@ from uk_dynamics.ros.timing.clock import Watchdog, steady_clock
 from uk_dynamics.ros.topics.base_input import names
 from uk_dynamics.ros.topics.contact_input import standing_points
 from uk_dynamics.ros.topics.messages import LARGEST
-from uk_dynamics.ros.topics.odometry_topics import BasePublishers, odom_topic
+from uk_dynamics.ros.topics.odometry_topics import BasePublishers
 from uk_dynamics.ros.topics.qos import MEASURED_QOS
+from uk_dynamics.simulation.recording import odom_topic
 
 _LOOK_PERIOD = 0.5  # s between two looks for others who publish the base
 

@@ -27,13 +27,9 @@ from uk_dynamics.ros.topics.serialized import (
     TWIST_COVARIANCE,
     NumbersMessage,
 )
+from uk_dynamics.simulation.recording import odom_topic
 
 TF = "/tf"
-
-
-def odom_topic(bases: Sequence[FloatingBase], base: FloatingBase) -> str:
-    """Topic on which a base is."""
-    return "odom" if len(bases) == 1 else f"{base.name}/odom"
 
 
 def world_frame(model: RobotModel, odom_frame: str) -> str:

@@ -19,7 +19,6 @@ from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import optional_library
 from uk_dynamics.ros.parameters.parameter import EFFORT_COMMANDS
 from uk_dynamics.ros.timing.clock import steady_clock
-from uk_dynamics.ros.topics.odometry_topics import odom_topic
 from uk_dynamics.ros.topics.qos import RECORDING_QOS
 from uk_dynamics.simulation.recording import (
     CHUNK,
@@ -28,6 +27,7 @@ from uk_dynamics.simulation.recording import (
     GrowingFile,
     MachineData,
     description,
+    odom_topic,
     schemas,
 )
 

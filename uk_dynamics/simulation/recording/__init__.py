@@ -5,6 +5,7 @@
 from uk_dynamics.simulation.recording.bags import BagReader, is_bag
 from uk_dynamics.simulation.recording.columns import NO_PARQUET, template
 from uk_dynamics.simulation.recording.machine_data import MachineData
+from uk_dynamics.simulation.recording.mcap_bases import odom_topic
 from uk_dynamics.simulation.recording.mcap_contents import (
     COMMANDS,
     DIAGNOSTICS,

@@ -47,7 +47,7 @@ _NUMBERS = ("kinetic", "potential", "rank", "condition")
 NO_PARQUET = "Parquet needs pyarrow: pip install pyarrow"
 _DELIMITERS = ",;\t"
 _LARGEST = 1e100  # of any unit: more overflows when it is squared
-_WALL_CLOCK = 1e8  # s: times above count from 1970
+WALL_CLOCK = 1e8  # s: times above count from 1970
 # what readers of files raise at a damaged one
 BROKEN = (
     *(ValueError, TypeError, AttributeError, LookupError, RuntimeError, EOFError, MemoryError),
@@ -141,7 +141,7 @@ def from_columns(table: Mapping[str, Any], name: str) -> TrajectoryData:
         )
         for _, field, labels in _GROUPS
     }
-    if t[0] > _WALL_CLOCK:
+    if t[0] > WALL_CLOCK:
         t = t - t[0]
     numbers: dict[str, Any] = {x: single.get(x, missing) for x in _NUMBERS}
     rank = np.nan_to_num(numbers.pop("rank"), nan=-1.0, posinf=-1.0, neginf=-1.0).astype(int)

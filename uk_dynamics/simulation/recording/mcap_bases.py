@@ -12,7 +12,7 @@ from uk_dynamics.model import FloatingBase
 from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.mcap_contents import nanoseconds
 
-ODOM = "/odom"
+_ODOM = "odom"
 ODOMETRY = "nav_msgs/msg/Odometry"
 BASE_MOTION = "/forward_dynamics/base_dynamics"
 BASE_TRAJECTORY = "trajectory_msgs/msg/MultiDOFJointTrajectory"
@@ -45,7 +45,7 @@ def messages(
             "pose": {"pose": pose, "covariance": _NONE},
             "twist": {"twist": twist, "covariance": _NONE},
         }
-        yield _topic(bases, base), ODOMETRY, content
+        yield f"/{odom_topic(bases, base)}", ODOMETRY, content
         point["transforms"].append({"translation": place, "rotation": rotation})
         point["velocities"].append(twist)
         point["accelerations"].append(rates)
@@ -54,9 +54,9 @@ def messages(
     yield BASE_MOTION, BASE_TRAJECTORY, {"header": header, "joint_names": names, "points": [point]}
 
 
-def _topic(bases: Sequence[FloatingBase], base: FloatingBase) -> str:
-    """The end of the topic of a base."""
-    return ODOM if len(bases) == 1 else f"/{base.name}{ODOM}"
+def odom_topic(bases: Sequence[FloatingBase], base: FloatingBase) -> str:
+    """Topic on which a base is, in the namespace of the nodes."""
+    return _ODOM if len(bases) == 1 else f"{base.name}/{_ODOM}"
 
 
 def _twist(values: Sequence[float]) -> dict[str, Any]:
@@ -79,10 +79,10 @@ class BaseSamples:
 
     def add(self, topic: str, content: Any) -> bool:
         """Take a message, if it is one of bases; topics may have a namespace."""
-        if not topic.endswith((ODOM, BASE_MOTION)):
+        if not topic.endswith((f"/{_ODOM}", BASE_MOTION)):
             return False
         time = nanoseconds(content.header.stamp)
-        if topic.endswith(ODOM):
+        if topic.endswith(f"/{_ODOM}"):
             self._odoms.setdefault(topic, {})[time] = content
         else:
             self._motions[time] = content
@@ -138,7 +138,7 @@ class BaseSamples:
         return names, tuple(velocities), found[0], found[1], found[2]
 
     def _odom(self, bases: Sequence[FloatingBase], base: FloatingBase) -> dict[int, Any]:
-        end = _topic(bases, base)
+        end = f"/{odom_topic(bases, base)}"
         return next((o for topic, o in self._odoms.items() if topic.endswith(end)), {})
 
 

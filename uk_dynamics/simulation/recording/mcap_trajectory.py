@@ -15,7 +15,7 @@ import numpy as np
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.simulation.recording import mcap_contents as mcap
 from uk_dynamics.simulation.recording.bags import BagReader
-from uk_dynamics.simulation.recording.columns import BROKEN
+from uk_dynamics.simulation.recording.columns import BROKEN, WALL_CLOCK
 from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.mcap_bases import BaseSamples
 from uk_dynamics.simulation.recording.mcap_messages import MotionLog
@@ -27,7 +27,6 @@ from uk_dynamics.simulation.recording.trajectory_data import (
     TrajectoryData,
 )
 
-_WALL_CLOCK = 1e8  # s: stamps above count from 1970
 _ARRAYS = tuple(array for _, arrays in mcap.OF_ROWS.values() for array in arrays if array)
 _SAMPLED = ("t", "q", "v", "qdd", "efforts", *_ARRAYS, "references", *mcap.NUMBERS)
 
@@ -74,7 +73,7 @@ class Samples:
         machine = MachineData.from_text(first.get("machine", "{}"))
         self._keep(self._bases.complete(machine, self._joints, self.times))
         times = np.array(self.times, dtype=np.int64)
-        if times[0] > _WALL_CLOCK * mcap.SECOND:
+        if times[0] > WALL_CLOCK * mcap.SECOND:
             times = times - times[0]
         t: Array = times * np.float64(1e-9)
         count = 0 if self._command is None else len(self._command)
