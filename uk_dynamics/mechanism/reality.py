@@ -12,20 +12,11 @@ from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.mechanism.files.force_specification import ForceSpec
 from uk_dynamics.mechanism.files.schema_check import check_schema
 from uk_dynamics.mechanism.files.specification import read_forces
+from uk_dynamics.mechanism.files.tasks_specification import EncoderSpec
 from uk_dynamics.mechanism.files.yaml_file import read_yaml
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 
 M = TypeVar("M", bound=ResolvedMechanism)
-
-
-@dataclass(frozen=True)
-class EncoderSpec:
-    """What encoders make of the positions of measured joints."""
-
-    resolution: float = 0.0  # step of their numbers, in rad or m; 0: exact
-    noise: float = 0.0  # standard deviation before rounding, in rad or m
-    filter: float = 0.0  # time constant of the low-pass filter of differences, in s; 0: none
-    seed: int = 0  # of the noise
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from uk_dynamics.constraints.references import (
 )
 from uk_dynamics.core.equation import DAMPING_RATIO, FREQUENCY
 from uk_dynamics.exceptions import InputError, MechanismFileError, inside
+from uk_dynamics.forces import FrictionLaw
 from uk_dynamics.mechanism.files.frame_specification import FrameSpec, frames_of, given
 from uk_dynamics.mechanism.files.place_text import place_text
 
@@ -130,13 +131,9 @@ class SwitchingSpec:
 
 
 @dataclass(frozen=True)
-class FrictionSpec:
+class FrictionSpec(FrictionLaw):
     """Friction in a loop joint; see :mod:`uk_dynamics.forces.friction`."""
 
-    coulomb: float = 0.0  # Friction force per force that the joint transmits, without unit
-    viscous: float = 0.0  # In N·s/m of sliding and N·m·s/rad of turning
-    velocity: float = 1e-3  # Speed of the surfaces at which Coulomb friction is at tanh(1), in m/s
-    radius: float = 0.0  # Of the pin or ball, in m
     exact: bool = False  # Whether it sticks, instead of creeping below ``velocity``
     static: float = 0.0  # At most while it sticks, as ``coulomb``; 0 where it is not exact
 

@@ -33,12 +33,13 @@ class OutsideForceSpec:
 
 
 @dataclass(frozen=True)
-class MeasurementSpec:
-    """What a robust law knows of the encoders that measure its machine."""
+class EncoderSpec:
+    """What encoders make of the positions of measured joints."""
 
-    resolution: float  # step of the measured positions, in rad or m
-    filter: float = 0.0  # time constant of the filter of their differences, in s; 0: none
+    resolution: float = 0.0  # step of their numbers, in rad or m; 0: exact
     noise: float = 0.0  # standard deviation before rounding, in rad or m
+    filter: float = 0.0  # time constant of the low-pass filter of differences, in s; 0: none
+    seed: int = 0  # of the noise
 
     @property
     def largest(self) -> float:
@@ -64,7 +65,7 @@ class RobustSpec:
     bandwidth: float | None = None  # of s within the boundary layer, in Hz; None: by the delay
     # rate in 1/s with which a learned size of all of it is forgotten; None: sizes are as they stand
     leakage: float | None = None
-    encoders: MeasurementSpec | None = None  # None: states are exact
+    encoders: EncoderSpec | None = None  # of its machine; None: states are exact
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], file: str) -> "RobustSpec":
@@ -92,7 +93,7 @@ class RobustSpec:
             float(data.get("confidence", 0.95)) if identified else 0.0,
             data.get("form", cls.form),
             **given(data, "delay", "bandwidth", "leakage"),
-            encoders=MeasurementSpec(**data["encoders"]) if "encoders" in data else None,
+            encoders=EncoderSpec(**data["encoders"]) if "encoders" in data else None,
         )
         if not (found.parameters or found.motors or found.forces or found.confidence):
             problem = "nothing is uncertain; give parameters, motors, forces or from: identified"

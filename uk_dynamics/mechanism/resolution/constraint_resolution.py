@@ -3,6 +3,7 @@
 """Constraints, tasks and forces of a file, their frames and joints looked up by name."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,7 +21,6 @@ from uk_dynamics.forces import (
     ForceElement,
     ForceElements,
     FrictionalJoint,
-    FrictionLaw,
     JointFriction,
     JointSpring,
     LineSpring,
@@ -202,10 +202,9 @@ def _frictional(
     if constraint.parent is None or constraint.child is None:
         raise ValueError(f"{spec.name}: friction needs two frames")
     surfaces = spec.kind.surfaces(constraint.rows)
-    regularised = 0.0 if friction.exact else friction.coulomb
     return FrictionalJoint(
         name=spec.name,
-        law=FrictionLaw(regularised, friction.viscous, friction.velocity, friction.radius),
+        law=replace(friction, coulomb=0.0) if friction.exact else friction,
         parent=constraint.parent,
         child=constraint.child,
         held=np.array(surfaces.held).reshape(-1, 3),
