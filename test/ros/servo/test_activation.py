@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from array import array
 from typing import Any
 
@@ -20,6 +22,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from support.nodes.ros_ears import DiagnosticsEar, Ear
 from support.nodes.ros_fixtures import Ros, StartProcess
+from support.waiting import DEADLINE
 
 from uk_dynamics import Mechanism
 
@@ -155,3 +158,31 @@ def test_deactivation_ends_the_wait(ros: Ros, start_node: StartProcess) -> None:
     assert not asked.result().success
     assert not again.result().success
     assert ended.result().success
+
+
+FIRST_DECISION = """
+import sys
+
+import numpy as np
+import rclpy
+from rclpy.parameter import Parameter
+
+from uk_dynamics.ros.nodes.servo_controller import ServoControllerNode
+
+rclpy.init()
+given = {"mechanism": "five_bar", "tasks": "five_bar_sweep", "backend": "interpreted"}
+node = ServoControllerNode(parameter_overrides=[Parameter(n, value=v) for n, v in given.items()])
+node.trigger_configure()
+node.loop.prepare()
+known = set(sys.modules)
+node.loop.controller.restrict(np.array([1e-3]))  # N m, less than the task asks for
+node.loop.controller.command(node.loop.mechanism.start())
+print(*sorted(set(sys.modules) - known))
+"""
+
+
+def test_nothing_is_left_to_load_when_it_drives() -> None:
+    """The lease of its commands would be over, on a busy computer."""
+    command = [sys.executable, "-c", FIRST_DECISION]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=DEADLINE)
+    assert run.stdout.split() == []

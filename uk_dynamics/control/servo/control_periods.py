@@ -51,11 +51,11 @@ class ControlPeriods:
         modes = self._modes
         if modes.servo is None or modes.mechanism.hierarchy.switches:
             return None
-        period, law = modes.servo.compiled(), modes.compiled()
-        motion = self._prediction.dynamics.motion()
-        if isinstance(law, str) or not isinstance(period, CompiledPeriod):
+        period = modes.servo.compiled()
+        if not isinstance(period, CompiledPeriod):
             return None
-        if not isinstance(motion, CompiledMotion):
+        law, motion = modes.compiled(), self._prediction.dynamics.motion()
+        if isinstance(law, str) or not isinstance(motion, CompiledMotion):
             return None
         self._period, self._law, self._memory = period, law, period.memory
         self._compensation = CompiledDelayCompensation(motion, law.law, self._prediction.effects)

@@ -61,7 +61,12 @@ class ServoControllerNode(LifecycleNode):
         if self._settings["autostart"]:
             if self.trigger_configure() is not SUCCESS:
                 raise InputError(self._stop.reason)
-            self.trigger_activate()
+            # once it spins: what is left of the start takes longer than a watchdog waits
+            self._start = self.create_timer(0.0, self._autostart, clock=steady_clock())
+
+    def _autostart(self) -> None:
+        self._start.cancel()
+        self.trigger_activate()
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Read mechanism and tasks, and subscribe."""

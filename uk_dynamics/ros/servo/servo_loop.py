@@ -3,6 +3,7 @@
 """Answers each state of a mechanism with commands to its motors."""
 
 import contextlib
+import importlib
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -127,6 +128,7 @@ class ServoLoop:
 
         A first decision loads code and fills caches; it would outlast the lease of the commands.
         """
+        importlib.import_module("scipy.optimize")  # for an effort at its limit, before it is in C
         self._timing.start()
         with contextlib.suppress(UkDynamicsError, np.linalg.LinAlgError):  # measured states decide
             self._decide(self.mechanism.start())
@@ -314,6 +316,8 @@ class ServoLoop:
         self._answerable.feed()
         self._sent.feed()  # first: the process may be suspended in between
         self.commands.drive(efforts, setpoints, stamp)
+        if not self._subscribed.fed and self.commands.subscribers:
+            self._subscribed.feed()  # who has heard one command may leave before the next look
         self._delay.answered(at, efforts, reader.effort)
         self._timing.end(stamp)
         self._topics.publish(stamp, state, self._last_command, self.references.followed)
