@@ -2,12 +2,15 @@
 
 """Types of arrays by what they hold, and how large that is."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
+Reals = NDArray[Any]  # floats, or symbols that stand for them
 
 
 def largest(values: Array) -> float:

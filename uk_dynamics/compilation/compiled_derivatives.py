@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.compilation.build.library import Library, library_of
 from uk_dynamics.compilation.emit.c_text import structure
@@ -20,7 +19,7 @@ from uk_dynamics.compilation.runtime.compiled_batch import in_parts
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import DerivativeStatus, EquationDerivatives
-from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State
+from uk_dynamics.mechanism.resolution import Array, Flags, Indices, ResolvedMechanism, State
 
 #: Status of states of a batch that C has no solution for.
 LEFT_TO_PYTHON = -1
@@ -143,7 +142,7 @@ class CompiledDerivatives(threading.local):
         state: State,
         tau: Array | None,
         reference: ReferenceSample | None,
-        active: NDArray[np.bool_] | None,
+        active: Flags | None,
         *,
         stabilize: bool,
         forces: bool,
@@ -218,7 +217,7 @@ class CompiledStates:
         # what all states have in common, by the name of the field of the memory
         settings: Mapping[str, Array],
         threads: int | None,  # at most so many; None: as many as there are processors
-    ) -> NDArray[np.intp]:
+    ) -> Indices:
         """Fill in results at all states; the status of each, (K,)."""
         status = np.empty(len(states.v))
         arrays = {**states._asdict(), **results, "status": status}
@@ -233,7 +232,7 @@ class CompiledStates:
                 raise MemoryError("not enough memory for a batch")
 
         in_parts(run, len(status), threads, self.width, self._worth)
-        found: NDArray[np.intp] = self._statuses[status.astype(int)]
+        found: Indices = self._statuses[status.astype(int)]
         return found
 
     def alone(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import compress
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from uk_dynamics.constraints.rows import ConstraintTerms
 from uk_dynamics.control.command import require_motors
@@ -27,6 +27,7 @@ from uk_dynamics.mechanism.resolution import (
     Allocation,
     Array,
     DynamicsTerms,
+    Flags,
     Inputs,
     State,
     Weights,
@@ -65,7 +66,7 @@ class InverseDynamics:
     qdd: Array
     constraint_force: Array
     multipliers: Array
-    determined: NDArray[np.bool_]
+    determined: Flags
     actuation: str
     missing: Mapping[str, float]
     beyond_limits: tuple[str, ...]

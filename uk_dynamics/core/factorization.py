@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.arrays import Array
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.equation.nullspace import ArticulatedNullSpace, NullSpace
 from uk_dynamics.core.equation.published.explicit_pseudoinverse import (
@@ -67,7 +66,7 @@ def factorize(
     # algorithm of the forms that have an explicit pseudoinverse
     pseudoinverse: PseudoinverseMethod = "svd",
     # of method ``hierarchical``: rows of each level, the first enforced first; None is one level
-    levels: Sequence[NDArray[np.intp]] | None = None,
+    levels: Sequence[Indices] | None = None,
     # of method ``hierarchical``: diagonal of R in A q̈ + Rλ = b, (m,); None is zero
     clearance: Array | None = None,
 ) -> Factorization:

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.compilation import CompiledDerivatives, Library, States
 from uk_dynamics.compilation.verification import Trial
@@ -31,7 +30,7 @@ from uk_dynamics.mechanism.dynamics import (
     Quantities,
     require_finite,
 )
-from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
+from uk_dynamics.mechanism.resolution import Array, Flags, Inputs, ResolvedMechanism, State
 
 if TYPE_CHECKING:
     from uk_dynamics.compilation.derivatives import EquationValues
@@ -50,7 +49,7 @@ class _Solved(NamedTuple):
     rows: Array  # s, (m, D + nv)
     rates: Array  # how the rates of the rows change, (m, D)
 
-    def offending(self, directions: Array) -> NDArray[np.bool_]:
+    def offending(self, directions: Array) -> Flags:
         """Tell which rows do not hold along which directions, (D + nv, n): (m, n)."""
         off = np.zeros((len(self.rows), directions.shape[1]), dtype=bool)
         dependent = self.factors.dependent
@@ -156,7 +155,7 @@ class EquationsOfMotion(StateByState):
         """Order the columns as the caller does."""
         return found
 
-    def _named(self, *whole: NDArray[np.bool_] | Array) -> Quantities:
+    def _named(self, *whole: Flags | Array) -> Quantities:
         found = zip(QUANTITIES, whole, strict=False)
         return Quantities({name: Derivative(x, self._groups) for name, x in found})
 

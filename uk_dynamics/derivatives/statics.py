@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from uk_dynamics.arrays import largest
+from uk_dynamics.arrays import Flags, largest
 from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
 from uk_dynamics.derivatives.resting_contacts import RestingContacts
@@ -125,7 +125,7 @@ def _step(
     evaluator: MotionDerivatives,
     state: State,
     reactions: Array,
-    fixed: NDArray[np.bool_],  # which of them positions follow; others take loads alone
+    fixed: Flags,  # which of them positions follow; others take loads alone
     loads: Array,
     unbalanced: Array,
     off: Array,  # residuals of closed contacts, (m,)

@@ -25,9 +25,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.arrays import Array, Indices
+from uk_dynamics.arrays import Array, Flags, Indices
 from uk_dynamics.constraints.rows import (
     AncestorMask,
     FrameKinematics,
@@ -97,7 +96,7 @@ class JointFriction:
         kinematics: FrameKinematics,  # arrays of the robot at the state
         v: Array,  # velocities, (nv,)
         # which rows of the mechanism act now, (m,); None: all. Open joints have none
-        acting: NDArray[np.bool_] | None = None,
+        acting: Flags | None = None,
     ) -> tuple[Array, Array]:
         """Viscous force (nv,), and Coulomb force per unit load as columns, (nv, k)."""
         pairs = self._pairs

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.control.estimation import EstimationStatus, StateCompletion
 from uk_dynamics.exceptions import AssemblyError, InputError, expect_names
 from uk_dynamics.identification.identifiability import Identifiability, identifiability
 from uk_dynamics.identification.linear_parameters import matching
 from uk_dynamics.mechanism.files import EstimatesSpec
-from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism.resolution import Array, Indices
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import Trajectory
 from uk_dynamics.whole_file import require_regular
@@ -191,7 +190,7 @@ def calibrate(
     )
 
 
-def _spread(count: int) -> NDArray[np.intp]:
+def _spread(count: int) -> Indices:
     """Numbers of the samples that are used, of so many."""
     return np.linspace(0, count - 1, min(_SAMPLES, count)).astype(np.intp)
 

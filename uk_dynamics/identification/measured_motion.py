@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.interpolate
 import scipy.signal
-from numpy.typing import NDArray
 
 from uk_dynamics.control.estimation import EstimationStatus, StateCompletion
 from uk_dynamics.exceptions import InputError, UnknownNameError, expect_names
@@ -20,7 +19,7 @@ from uk_dynamics.identification.regressor import (
     rms,
 )
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism.resolution import Array, Flags, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import Trajectory
 
@@ -163,7 +162,7 @@ def _columns(
 
 def _regular(
     t: Array, positions: Array, efforts: Array, period: float, place: str
-) -> tuple[Array, Array, Array, NDArray[np.bool_]]:
+) -> tuple[Array, Array, Array, Flags]:
     """Columns at equal intervals: positions along a line, efforts held; where states are lost."""
     if (t[-1] - t[0]) / period > _MOST * len(t):
         raise InputError(

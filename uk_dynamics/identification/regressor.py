@@ -15,9 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.arrays import Indices
+from uk_dynamics.arrays import Flags, Indices
 from uk_dynamics.control.estimation import IndependentJoints, allowed_motions
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.identification.linear_parameters import LinearParameter
@@ -34,9 +33,7 @@ _FLAT = 1e-5  # change of v/v₀ from which differences of log cosh, exact to 1e
 class HeldCommands:
     """Efforts of motors at regular times, each held until the next."""
 
-    def __init__(
-        self, start: float, period: float, efforts: Array, usable: NDArray[np.bool_]
-    ) -> None:
+    def __init__(self, start: float, period: float, efforts: Array, usable: Flags) -> None:
         """Integrate them, (N, motors), where they were usable, (N,)."""
         self._times = start + period * np.arange(len(efforts) + 1)
         columns = np.column_stack([efforts, ~usable])
@@ -82,7 +79,7 @@ class Equations:
     matrix: Array  # W, (K, k, p)
     missing: Array  # r, what the values of the files leave of the efforts, (K, k), in N or N·m
     efforts: Array  # Zᵀ S u, (K, k), in N or N·m
-    used: NDArray[np.bool_]  # samples that are not left out, (K,); equations of the others are zero
+    used: Flags  # samples that are not left out, (K,); equations of the others are zero
     applied: Array  # Zᵀ S, efforts of the coordinates per effort of a motor, (K, k, motors)
     # places of parameters that are motor constants, and of their motors
     motors: tuple[list[int], list[int]]

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from uk_dynamics.arrays import Array, Flags, Indices
 from uk_dynamics.exceptions import StateError, UnknownNameError
-from uk_dynamics.model.urdf.description import ONE_DOF, Array, Joint
+from uk_dynamics.model.urdf.description import ONE_DOF, Joint
 
 POSITION_SUFFIXES = {
     "floating": ("x", "y", "z", "qx", "qy", "qz", "qw"),
@@ -75,7 +76,7 @@ class Coordinates:
         self.friction = read_only([joint.friction for joint in owners])
 
     @property
-    def joint_places(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def joint_places(self) -> tuple[Indices, Indices]:
         """Where the one-dof joints are in q and in v, (n_joints,) each."""
         return self.position_of_joint, self.velocity_of_joint
 
@@ -140,7 +141,7 @@ class Coordinates:
             for k in np.flatnonzero(self.outside_limits(q, tolerance))
         ]
 
-    def outside_limits(self, q: Array, tolerance: float = 1e-9) -> NDArray[np.bool_]:
+    def outside_limits(self, q: Array, tolerance: float = 1e-9) -> Flags:
         """Which of these joints are outside, (..., joints), at configurations (..., nq)."""
         value = np.asarray(q)[..., self.position_of_joint]
         lower = self.lower[self.velocity_of_joint]

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.core.linalg import above, at_least, where
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.robot_model import RobotModel
-from uk_dynamics.model.urdf.description import Array
 
 FRICTION_VELOCITY = 1e-2
 
@@ -172,7 +171,7 @@ def _checked(what: str, value: float) -> float:
     return value
 
 
-def _indices(rows: list[tuple[float, ...]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _indices(rows: list[tuple[float, ...]]) -> tuple[Indices, Indices]:
     table = np.array([row[:2] for row in rows], dtype=np.intp).reshape(-1, 2)
     return table[:, 0], table[:, 1]
 

@@ -5,10 +5,9 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.mechanism.dynamics import Instants
-from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism.resolution import Array, Flags
 
 Event = tuple[float, Mapping[str, bool]]
 
@@ -29,7 +28,7 @@ def same_instant(*periods: float) -> float:
     return 1e-9 * min(periods)
 
 
-def near(times: Array, when: Array | float, same: float) -> NDArray[np.bool_]:
+def near(times: Array, when: Array | float, same: float) -> Flags:
     """Whether one of some times, which increase, is at an instant; all in s."""
     if not len(times):
         return np.zeros(np.shape(when), dtype=bool)

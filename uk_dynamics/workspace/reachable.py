@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.colours import COLOURS
 from uk_dynamics.core.linalg import to_quaternion
@@ -82,7 +81,7 @@ class ReachableSet:
 
 
 def _largest(envelope: ForceEnvelope) -> float:
-    norms: NDArray[np.float64] = np.linalg.norm(envelope.vertices, axis=1)
+    norms: Array = np.linalg.norm(envelope.vertices, axis=1)
     return float(norms.max(initial=0.0))
 
 

@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
+from uk_dynamics.arrays import Flags
 from uk_dynamics.escaping import c_comment
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.whole_file import whole_file
@@ -105,9 +103,7 @@ def listed(names: Sequence[str]) -> str:
     return ",\n *                ".join(map(c_comment, names)) or "none"
 
 
-def marked(
-    names: Sequence[str], pattern: NDArray[np.bool_], columns: Sequence[tuple[int, int]]
-) -> list[str]:
+def marked(names: Sequence[str], pattern: Flags, columns: Sequence[tuple[int, int]]) -> list[str]:
     """Which entries of a matrix may differ from zero, a row for each name, in groups of columns."""
     return [
         f"{name}  " + " | ".join("".join(".x"[int(x)] for x in row[k:end]) for k, end in columns)

@@ -16,7 +16,6 @@ from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.compilation.derivatives.forward_mode import SymbolDerivatives
 from uk_dynamics.compilation.derivatives.tree_derivatives import TreeDerivatives, seeds
@@ -28,7 +27,7 @@ from uk_dynamics.compilation.trace.terms import StateInputs
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms, FrameKinematics, FrameRow
 from uk_dynamics.core.linalg import of_unit_quaternion
-from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
+from uk_dynamics.mechanism.resolution import Array, Indices, ResolvedMechanism
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class BodyMotions(NamedTuple):
 class FramedRows(NamedTuple):
     """Rows of frame pairs as functions of the motion of the bodies."""
 
-    chosen: NDArray[np.intp]  # which rows they are
+    chosen: Indices  # which rows they are
     values: Objects  # A x − b
     rate: Objects
     jacobian: Objects  # by the twists of bodies, (rows, bodies, 6)
@@ -71,7 +70,7 @@ class FramedRows(NamedTuple):
 class OtherRows(NamedTuple):
     """Derivatives of the other rows, and of all forces that do not come from frame pairs."""
 
-    chosen: NDArray[np.intp]  # which rows they are
+    chosen: Indices  # which rows they are
     rows: list[Sparse]  # of −H
     rates: list[Sparse]
     force: list[Sparse]  # nv rows
@@ -98,7 +97,7 @@ class Trace:
         time = cast(Symbol, self.x.t)
         return SymbolDerivatives(known | {time: {2 * self.model.nv: 1.0}})
 
-    def sets(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def sets(self) -> tuple[Indices, Indices]:
         """Rows of frame pairs, as they are declared, and the other rows."""
         framed: list[int] = []
         others: list[int] = []
@@ -125,9 +124,7 @@ class Trace:
             found.append(Pair(rows, child, moved, base))
         return found
 
-    def _evaluate(
-        self, chosen: NDArray[np.intp], mask: Any, kinematics: Any, v: Any
-    ) -> ConstraintTerms:
+    def _evaluate(self, chosen: Indices, mask: Any, kinematics: Any, v: Any) -> ConstraintTerms:
         """Evaluate some rows of the mechanism over other coordinates."""
         whole = self.mechanism.constraints
         members = tuple(
@@ -186,7 +183,7 @@ class Trace:
         tree = self.x.tree
         return BodyMotions(tree.rotation, tree.translation, self.tree.twist, self.tree.acceleration)
 
-    def _residual_of_rows(self, rows: ConstraintTerms, chosen: NDArray[np.intp]) -> Objects:
+    def _residual_of_rows(self, rows: ConstraintTerms, chosen: Indices) -> Objects:
         """Bias and stabilisation, −b."""
         constraints = self.mechanism.constraints
         stabilize = self.x.graph.variable("stabilize")

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.compilation.derivatives.equation_derivatives import (
     TracedDerivatives,
@@ -18,7 +17,7 @@ from uk_dynamics.compilation.trace.symbols import Objects, in_order
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace, trace_tasks
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import column_count, effort_columns
-from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
+from uk_dynamics.mechanism.resolution import Array, Flags, Indices, ResolvedMechanism
 
 
 class MotionPatterns(NamedTuple):
@@ -27,9 +26,9 @@ class MotionPatterns(NamedTuple):
     Columns are those of the traced derivatives, then generalized forces.
     """
 
-    acceleration: NDArray[np.bool_]  # nv rows
-    multipliers: NDArray[np.bool_]  # of a row what moves the set that it holds, m rows
-    force: NDArray[np.bool_]  # of Aᵀλ: as of the acceleration, in sets that some row holds, nv rows
+    acceleration: Flags  # nv rows
+    multipliers: Flags  # of a row what moves the set that it holds, m rows
+    force: Flags  # of Aᵀλ: as of the acceleration, in sets that some row holds, nv rows
 
 
 def motion_patterns(
@@ -46,7 +45,7 @@ def motion_patterns(
     nv, columns = mechanism.model.nv, traced.directions
     rows = _supports(terms.A)
     sets = _sets(terms, rows)
-    touched: NDArray[np.bool_] = np.zeros((nv, columns + nv), dtype=bool)
+    touched: Flags = np.zeros((nv, columns + nv), dtype=bool)
 
     def touch(members: Iterable[int], places: Iterable[int]) -> None:
         for i in members:
@@ -69,7 +68,7 @@ def motion_patterns(
 
 def projection_pattern(
     mechanism: ResolvedMechanism, traced: TracedDerivatives | None = None
-) -> NDArray[np.bool_]:
+) -> Flags:
     """Find where derivatives of the projected q, then v, may differ from zero, (2 nv, 2 nv + 1).
 
     By q, v, t; coordinates in sets that no row of the kind holds stay what they are.
@@ -79,7 +78,7 @@ def projection_pattern(
     nv, rows = mechanism.model.nv, _supports(terms.A)
     sets = _sets(terms, rows)
     alike = sets[:, None] == sets
-    whole: NDArray[np.bool_] = np.zeros((2 * nv, 2 * nv + 1), dtype=bool)
+    whole: Flags = np.zeros((2 * nv, 2 * nv + 1), dtype=bool)
     place, velocity = whole[:nv], whole[nv:]
     held = np.zeros(nv, dtype=bool)
     for part, kind in (
@@ -91,7 +90,7 @@ def projection_pattern(
             for i in support[:1] if on else ():
                 part[alike[i]] |= alike[i]
                 held |= alike[i]
-    moved: NDArray[np.bool_] = np.zeros((nv, nv + 1), dtype=bool)  # by the projected q, and t
+    moved: Flags = np.zeros((nv, nv + 1), dtype=bool)  # by the projected q, and t
 
     def move(i: int, found: Iterable[int]) -> None:
         for j in found:
@@ -111,7 +110,7 @@ def projection_pattern(
     return whole
 
 
-def effort_pattern(tasks: Tasks) -> NDArray[np.bool_]:
+def effort_pattern(tasks: Tasks) -> Flags:
     """Find where derivatives of the servo law's efforts may differ from zero, (motors, n).
 
     Motors and tasks couple what they touch as constraints do; a motor depends on what its set does.
@@ -124,7 +123,7 @@ def effort_pattern(tasks: Tasks) -> NDArray[np.bool_]:
     motors = _supports(mechanism.actuators.matrix.T)
     sets = _sets(terms, [*rows, *wanted, *motors])
     columns = column_count(effort_columns(len(terms.F), len(wanted), len(motors)))
-    touched: NDArray[np.bool_] = np.zeros((len(terms.F), columns), dtype=bool)
+    touched: Flags = np.zeros((len(terms.F), columns), dtype=bool)
     for support, found in (
         *(([i], row) for i, row in enumerate(traced.motion)),
         *(([i], row) for i, row in enumerate(asked.force)),
@@ -148,7 +147,7 @@ def _supports(A: Objects | Array) -> list[list[int]]:
     return [[i for i, x in enumerate(row) if not is_zero(x)] for row in A]
 
 
-def _sets(terms: SymbolicTerms, rows: Sequence[Sequence[int]]) -> NDArray[np.intp]:
+def _sets(terms: SymbolicTerms, rows: Sequence[Sequence[int]]) -> Indices:
     """Number the coupled set of each velocity: by inertia, and by what has such supports."""
     from scipy.sparse import coo_array  # takes long to import
     from scipy.sparse.csgraph import connected_components

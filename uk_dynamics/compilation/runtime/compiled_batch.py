@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.compilation.runtime.batch_call import (
     Answers,
@@ -27,6 +26,7 @@ from uk_dynamics.mechanism.dynamics import INFINITE
 from uk_dynamics.mechanism.resolution import (
     Array,
     BatchSolution,
+    Indices,
     Inputs,
     Plan,
     ResolvedMechanism,
@@ -75,7 +75,7 @@ class CompiledBatch:
 
     def evaluate(
         self, given: States, common: CommonInputs, *, forces: bool, threads: int | None
-    ) -> tuple[BatchSolution, NDArray[np.intp]]:
+    ) -> tuple[BatchSolution, Indices]:
         """Solutions at all states, and numbers of those that C has none of."""
         answers = self.answers(given, common, forces=forces, threads=threads)
         solution, failed = answers.solution(answers.block)

@@ -9,14 +9,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.compilation.emit.layout import Layout
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import Instant, Method, Result, Solution, Status
 from uk_dynamics.mechanism.dynamics import EquationTerms, Solver, StructuralRows
-from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism
+from uk_dynamics.mechanism.resolution import Array, Flags, Indices, Inputs, ResolvedMechanism
 from uk_dynamics.model.kinematics import Workspace
 
 
@@ -31,7 +30,7 @@ class CompiledStructure:
         self.rows = StructuralRows(mechanism)  # the structural rows with what they follow
         self._solver = Solver(mechanism)
         self._memory = memory
-        self._mask: NDArray[np.bool_] | None = None
+        self._mask: Flags | None = None
 
     def follow(self, t: float, inputs: Inputs) -> None:
         """Tell C what rows follow, and which of them act."""
@@ -111,9 +110,9 @@ class CompiledReactions:
         return self._again().condition
 
     @property
-    def determined(self) -> NDArray[np.bool_]:
+    def determined(self) -> Flags:
         """Whether the multiplier of each row is unique, (m,)."""
-        flags: NDArray[np.bool_] = self._of_rows("determined") != 0.0
+        flags: Flags = self._of_rows("determined") != 0.0
         return flags
 
     def multipliers(self, coordinates: Array) -> Array:
@@ -145,7 +144,7 @@ class CompiledReactions:
         return self._owner.again(self._answers)
 
 
-_NO_ROWS: NDArray[np.intp] = np.empty(0, dtype=np.intp)
+_NO_ROWS: Indices = np.empty(0, dtype=np.intp)
 
 
 class CompiledSolution(Solution):
@@ -160,7 +159,7 @@ class CompiledSolution(Solution):
         return self._owner.read(result, self._answers)
 
     @cached_property
-    def offending(self) -> NDArray[np.intp]:  # type: ignore[override]
+    def offending(self) -> Indices:  # type: ignore[override]
         """See :class:`Solution`."""
         if self.status is Status.OK:
             return _NO_ROWS

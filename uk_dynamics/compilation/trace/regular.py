@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.compilation.trace.elimination import Elimination
 from uk_dynamics.compilation.trace.independent_rows import GramSchmidt, IndependentRows
@@ -43,7 +42,7 @@ from uk_dynamics.core.recursion import Hierarchical
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.assembly import start
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
+from uk_dynamics.mechanism.resolution import Array, Flags, ResolvedMechanism
 
 _SLOW = {"sqrt": 20, "/": 15}  # what a root and a quotient cost, in additions
 _KINDS: Sequence[type[IndependentRows]] = (GramSchmidt, Elimination)
@@ -137,9 +136,9 @@ def _pivots(rows: Array) -> list[tuple[int, int]]:
     return found
 
 
-def _large(row: Array) -> NDArray[np.bool_]:
+def _large(row: Array) -> Flags:
     size = np.abs(row)
-    large: NDArray[np.bool_] = size >= _THRESHOLD * size.max()
+    large: Flags = size >= _THRESHOLD * size.max()
     return large
 
 

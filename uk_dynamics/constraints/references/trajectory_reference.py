@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 from numpy.polynomial.polynomial import polyder, polyval
-from numpy.typing import NDArray
 
-from uk_dynamics.constraints.references.references import Array, ReferenceSample
+from uk_dynamics.arrays import Array, Flags
+from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.exceptions import InputError
 
 
@@ -189,7 +189,7 @@ _SPEED, _ACCELERATION = 15.0 / 8.0, 10.0 / math.sqrt(3.0)
 class Pace:
     """How fast some components may move together."""
 
-    rows: NDArray[np.bool_]  # which components, (m,)
+    rows: Flags  # which components, (m,)
     speed: float  # largest length of their rate, in m/s or rad/s, positive
     acceleration: float  # largest length of their acceleration, in m/s² or rad/s², positive
 

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.constraints.expressions.compiled import CompiledExpressions, JointPlaces, Source
 from uk_dynamics.constraints.expressions.differentiation import Order, RowDerivatives
 from uk_dynamics.constraints.expressions.nodes import TIME, Expression, Number, variables
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.row import ConstraintTerms, RobotRow
-from uk_dynamics.constraints.rows.vectors import Array
 from uk_dynamics.core.linalg import is_symbolic
 from uk_dynamics.exceptions import ExpressionValueError
 
@@ -135,7 +134,7 @@ class _Matrix:
                     self.varying.append(entry)
                     self.row_of_varying.append(index)
                     columns.append(column)
-        self._flat: NDArray[np.intp] = np.array(self.row_of_varying, dtype=np.intp) * nv + np.array(
+        self._flat: Indices = np.array(self.row_of_varying, dtype=np.intp) * nv + np.array(
             columns, dtype=np.intp
         )
 

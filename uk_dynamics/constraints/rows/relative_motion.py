@@ -14,12 +14,11 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.constraints.rows.vectors import Array, Bilinear, motion_cross
+from uk_dynamics.arrays import Array, Indices
+from uk_dynamics.constraints.rows.vectors import Bilinear, motion_cross
 from uk_dynamics.model.kinematics import Ancestry
 
-Index = NDArray[np.intp]
 AncestorMask = Array | Ancestry  # 1 where a velocity coordinate moves a frame, (frames, nv)
 
 
@@ -53,8 +52,8 @@ class FramePairs:
 
         ancestor_mask: 1 where a velocity coordinate moves a frame, (frames, nv).
         """
-        self.parent: Index = np.array(parent, dtype=np.intp)  # frame indices, (K,)
-        self.child: Index = np.array(child, dtype=np.intp)  # frame indices, (K,)
+        self.parent: Indices = np.array(parent, dtype=np.intp)  # frame indices, (K,)
+        self.child: Indices = np.array(child, dtype=np.intp)  # frame indices, (K,)
         self._ancestor_mask = ancestor_mask
 
     @cached_property

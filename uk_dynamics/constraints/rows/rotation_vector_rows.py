@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 import uk_dynamics.core.linalg.rotations as so3
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.constraints.rows.frame_rows import couple
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, RowFrames
-from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot
+from uk_dynamics.constraints.rows.vectors import apply, cross, dot
 
 
 class RotationReference(NamedTuple):
@@ -40,7 +40,7 @@ class RotationReference(NamedTuple):
 class RotationGroups:
     """Angular rows of one constraint share one reference rotation vector."""
 
-    group: NDArray[np.intp]  # Constraint of each angular row, (m,), numbered from 0
+    group: Indices  # Constraint of each angular row, (m,), numbered from 0
     direction: Array  # Vectors of the rows in the parent frame, (m, 3), the declared length as norm
     length: float  # The declared length, in m
 

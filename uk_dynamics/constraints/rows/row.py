@@ -14,9 +14,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.constraints.expressions.differentiation import Order
-from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, Index, RelativeTwist
-from uk_dynamics.constraints.rows.vectors import Array, apply
+from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
+from uk_dynamics.constraints.rows.vectors import apply
 from uk_dynamics.core.equation import stabilizing_terms
 
 
@@ -132,9 +133,9 @@ class RobotRow(Row):
 class RowFrames:
     """The frames of m rows."""
 
-    parent: Index  # Frame index of each row, (m,)
-    child: Index  # Frame index of each row, (m,)
-    pair: Index  # Pair of each row, (m,)
+    parent: Indices  # Frame index of each row, (m,)
+    child: Indices  # Frame index of each row, (m,)
+    pair: Indices  # Pair of each row, (m,)
 
     def origins(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
         """Child origins in the world, and from the parent's to the child's, (m, 3) each, in m."""

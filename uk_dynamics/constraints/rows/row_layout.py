@@ -5,8 +5,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.constraints.rows.frame_rows import AlignmentRow, AngularRow
 from uk_dynamics.constraints.rows.relative_motion import AncestorMask, FrameKinematics, FramePairs
 from uk_dynamics.constraints.rows.rotation_vector_rows import RotationGroups, RotationVectorRow
@@ -19,7 +19,6 @@ from uk_dynamics.constraints.rows.row import (
     RowFamily,
     RowFrames,
 )
-from uk_dynamics.constraints.rows.vectors import Array
 
 
 @dataclass(frozen=True)
@@ -40,12 +39,12 @@ class RowLayout:
     families: tuple[tuple[FrameRows, slice], ...]
     # Families of rows that two frames do not determine, in evaluation order after those
     others: tuple[RowFamily, ...]
-    pair_of_row: NDArray[np.intp]  # Pair of each frame row in evaluation order
-    order: NDArray[np.intp]  # Evaluation position of each declared row
+    pair_of_row: Indices  # Pair of each frame row in evaluation order
+    order: Indices  # Evaluation position of each declared row
     declared_order: bool  # Whether evaluation order is declared order already
     # Declared positions of the rows whose reference is a rotation: those of angular velocity, then
     # those of rotation vectors
-    angular_rows: NDArray[np.intp]
+    angular_rows: Indices
     angular_count: int  # How many of them are rows of angular velocity
     # Reference rotations of these rows, None when there are none
     rotation_groups: RotationGroups | None

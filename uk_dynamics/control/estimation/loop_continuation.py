@@ -5,9 +5,8 @@
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.arrays import largest
+from uk_dynamics.arrays import Flags, Indices, largest
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.servo import LoopFactors, Split
 from uk_dynamics.core.servo import continuation_rule as rule
@@ -65,7 +64,7 @@ class LoopRows:
         return rows.rate[self.held]
 
 
-def rows_of_bases(mechanism: Mechanism) -> NDArray[np.bool_]:
+def rows_of_bases(mechanism: Mechanism) -> Flags:
     """Which rows know where floating and planar joints are, as those to the world do, (m,)."""
     model, workspace = mechanism.model, mechanism.model.workspace()
     found = np.zeros(len(mechanism.constraints), dtype=bool)
@@ -93,7 +92,7 @@ class LoopContinuation:
         self,
         rows: LoopRows,
         model: RobotModel,
-        places: NDArray[np.intp],
+        places: Indices,
         split: Split,
         tolerance: float,
     ) -> None:

@@ -5,10 +5,10 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from uk_dynamics.exceptions import InputError, expect_names
-from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism.resolution import Array, Flags
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import named_numbers
 
@@ -46,7 +46,7 @@ def _measured(mechanism: Mechanism, names: Sequence[str] | None) -> tuple[tuple[
     return tuple(names), np.array([known.get(name, 1.0) for name in names])
 
 
-def _turning(mechanism: Mechanism, names: Sequence[str]) -> NDArray[np.bool_]:
+def _turning(mechanism: Mechanism, names: Sequence[str]) -> Flags:
     """Which joints are continuous."""
     joints = {joint.name: joint for joint in mechanism.model.description.joints}
     return np.array(

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from uk_dynamics.arrays import largest
+from uk_dynamics.arrays import Indices, largest
 from uk_dynamics.compilation.build import LoopTables
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.estimation.loop_continuation import LoopContinuation, LoopRows
@@ -321,7 +321,7 @@ class StateCompletion:
             place="measured",
         )
 
-    def _missing(self, A: Array, scale: Array, open_: NDArray[np.intp]) -> list[str]:
+    def _missing(self, A: Array, scale: Array, open_: Indices) -> list[str]:
         """Measured joints with as many others as are needed; none where that is not possible."""
         names, columns = self._model.velocity_names, self._known
         for i in open_:
@@ -333,6 +333,6 @@ class StateCompletion:
         return [names[i] for i in columns if not self._held[i]]
 
     @property
-    def _known(self) -> NDArray[np.intp]:
+    def _known(self) -> Indices:
         """Coordinates that are measured, or told."""
         return np.append(self.encoders.columns, np.flatnonzero(self._held))

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.control.estimation import StateCompletion, allowed_motions
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
@@ -34,7 +33,7 @@ from uk_dynamics.mechanism.assembly import (
     consistent_velocity,
 )
 from uk_dynamics.mechanism.dynamics import Demand
-from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism.resolution import Array, Flags, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 
 _SPAN, _SAMPLES = 10.0, 58  # s of the references, and instants at which they are looked at
@@ -98,7 +97,7 @@ class _Sample(NamedTuple):
     inertia: tuple[float, float]  # η₋ and η₊
     sizes: Array  # of the worst s of size one, as of :func:`robust_term`, (3, 1)
     reach: Array  # |T_r| of each row, (mt,)
-    served: NDArray[np.bool_]  # whether motors serve each row, (mt,)
+    served: Flags  # whether motors serve each row, (mt,)
     efforts: Array  # of the model, (motors,)
     per_size: Array  # most effort per size of r, (motors,)
     effects: Effects

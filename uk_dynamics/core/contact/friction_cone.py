@@ -6,17 +6,13 @@ The conditions are Signorini's and Coulomb's, written over arrays of floats or o
 NumPy evaluates for all contacts at once is also traced into C for one.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Reals
 from uk_dynamics.core.linalg import above, at_least, square_root, where
 
-Array = NDArray[Any]  # of floats, or of symbols
 
-
-def conditions(r: Array, u: Array, step: Array, friction: Array) -> tuple[Array, Array]:
+def conditions(r: Reals, u: Reals, step: Reals, friction: Reals) -> tuple[Reals, Reals]:
     """What is left of the conditions (Alart and Curnier 1991), and how it depends on y = r − ρ u.
 
     They are r_n − [y_n]₊ and r_t − P(y_t; μ [y_n]₊), with P the projection onto a disc.
@@ -50,14 +46,14 @@ def conditions(r: Array, u: Array, step: Array, friction: Array) -> tuple[Array,
     return left, np.stack([np.stack(row) for row in rows])
 
 
-def steps(response: Array, floor: Array) -> Array:
+def steps(response: Reals, floor: Reals) -> Reals:
     """ρ of a contact: the inverse of its own response, no less than a floor, (3, n) or (3,)."""
     normal = at_least(response[0], floor)
     tangential = at_least(0.5 * (response[1] + response[2]), floor)
     return 1.0 / np.stack((normal, tangential, tangential))
 
 
-def project_on_cones(x: Array, friction: Array) -> Array:
+def project_on_cones(x: Reals, friction: Reals) -> Reals:
     """The nearest forces with |x_t| ≤ μ x_n, (3, n), as those given."""
     length = square_root(x[1] * x[1] + x[2] * x[2])
     outside = above(length, friction * x[0])

@@ -7,9 +7,8 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.arrays import Array, Indices
+from uk_dynamics.arrays import Array, Flags, Indices
 from uk_dynamics.core.equation.solution import Method, Solution, Status
 from uk_dynamics.core.linalg.mass_factor import DenseMass, Mass
 from uk_dynamics.core.linalg.rank_rule import (
@@ -62,7 +61,7 @@ class Factorization(ABC):
         return self.basis.condition
 
     @cached_property
-    def determined(self) -> NDArray[np.bool_]:
+    def determined(self) -> Flags:
         """Whether the multiplier of each row is unique, (m,)."""
         return self.basis.determined()
 
@@ -135,7 +134,7 @@ class Factorization(ABC):
         """Rows that may fail to hold, (k,)."""
         return self.dependent
 
-    def _contradicting(self, failed: Indices) -> NDArray[np.bool_]:
+    def _contradicting(self, failed: Indices) -> Flags:
         """Which failed rows contradict others; the remaining ones are nearly dependent."""
         return self.residual_norm[failed] <= EXACTLY_DEPENDENT
 

@@ -19,9 +19,8 @@ from itertools import combinations
 from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.arrays import Array
+from uk_dynamics.arrays import Array, Flags, Indices
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_RANK_TOLERANCE
 from uk_dynamics.core.linalg.row_basis import RowBasis
 
@@ -63,7 +62,7 @@ class Integrability:
     # 1 asks that it vanish
     curvature: Array
     # whether each row can be integrated in company of the others, (m,)
-    holonomic: NDArray[np.bool_]
+    holonomic: Flags
     # how many independent combinations of rows can be: as many coordinates are bound for good, the
     # other rows bind velocities only
     integrable_combinations: int
@@ -137,9 +136,7 @@ class _Flag:
         return True
 
 
-def _kernel(
-    system: PfaffianSystem[Point], independent: NDArray[np.intp], start: Array
-) -> Field[Point]:
+def _kernel(system: PfaffianSystem[Point], independent: Indices, start: Array) -> Field[Point]:
     """What the forms leave of constant vectors, (n, k): smooth where their rank is constant."""
 
     def field(point: Point, step: float) -> Array:

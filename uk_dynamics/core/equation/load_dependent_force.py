@@ -21,9 +21,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.arrays import Array
+from uk_dynamics.arrays import Array, Flags, Indices
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.equation.solution import Solution, Status
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_CONSISTENCY_TOLERANCE
@@ -58,9 +57,9 @@ class LoadForces:
         )
 
     @property
-    def rows(self) -> NDArray[np.bool_]:
+    def rows(self) -> Flags:
         """Which rows each load depends on, (k, m)."""
-        rows: NDArray[np.bool_] = (self.load_map != 0.0).any(axis=1)
+        rows: Flags = (self.load_map != 0.0).any(axis=1)
         return rows
 
 
@@ -178,7 +177,7 @@ def _newton(start: Array, response: Array, n: Array) -> Array | None:
     return None
 
 
-def _flagged(solution: Solution, status: Status, rows: NDArray[np.intp]) -> Solution:
+def _flagged(solution: Solution, status: Status, rows: Indices) -> Solution:
     """The solution with a status, unless rows do not hold, which is worse."""
     if solution.status is Status.OK:
         solution.status, solution.offending = status, rows

@@ -6,19 +6,14 @@ Only what is on and above the diagonal is read, so that the rest costs nothing i
 what is eliminated with the same matrix is computed once there.
 """
 
-from typing import Any
-
-from numpy.typing import NDArray
-
+from uk_dynamics.arrays import Reals
 from uk_dynamics.core.linalg.symbolic_functions import at_least
-
-Array = NDArray[Any]  # of floats, or of symbols
 
 _DEPENDENT = 1e-9  # of a diagonal: smaller pivots are of rows that others determine
 _SMALLEST = 1e-12  # of a pivot
 
 
-def definite_solve(matrix: Array, right: Array) -> Array:
+def definite_solve(matrix: Reals, right: Reals) -> Reals:
     """Solution of a positive semidefinite system, (n,); dependent rows have none."""
     G, x, pivots = _eliminated(matrix, right)
     n = len(right)
@@ -29,7 +24,7 @@ def definite_solve(matrix: Array, right: Array) -> Array:
     return x
 
 
-def metric_square(gram: Array, s: Array) -> Array:
+def metric_square(gram: Reals, s: Reals) -> Reals:
     """|s|² = sᵀ(T Tᵀ)⁻¹ s, (1,), of s (rows,); rows that depend on others make it large."""
     _, x, pivots = _eliminated(gram, s)
     found = 0.0 * s[:1]
@@ -38,7 +33,7 @@ def metric_square(gram: Array, s: Array) -> Array:
     return found
 
 
-def mirrored(matrix: Array) -> Array:
+def mirrored(matrix: Reals) -> Reals:
     """The symmetric matrix, (n, n), of which what is on and above the diagonal is given."""
     found = matrix.copy()
     for k in range(len(found)):
@@ -46,7 +41,7 @@ def mirrored(matrix: Array) -> Array:
     return found
 
 
-def _eliminated(matrix: Array, right: Array) -> tuple[Array, Array, list[Array]]:
+def _eliminated(matrix: Reals, right: Reals) -> tuple[Reals, Reals, list[Reals]]:
     """Rows above the diagonal, right-hand side and pivots after elimination."""
     G, x, pivots = matrix.copy(), right.copy(), []
     for k in range(len(right)):

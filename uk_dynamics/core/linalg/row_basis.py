@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
 
 from uk_dynamics.arrays import Array, Flags, Indices
@@ -269,12 +268,12 @@ class RowBasis:
             least_multipliers(result, self._kernel(), self._inverse_scale)
         return result
 
-    def determined(self) -> NDArray[np.bool_]:
+    def determined(self) -> Flags:
         """Whether the multiplier of each row is unique: diagonal of B B⁺ equal to one, (m,)."""
         if self.rank == len(self.order):
             return np.ones(self.rank, dtype=bool)
         basis = np.linalg.qr(self._kernel())[0]
-        flags: NDArray[np.bool_] = np.linalg.norm(basis, axis=1) <= KERNEL_ROUNDING
+        flags: Flags = np.linalg.norm(basis, axis=1) <= KERNEL_ROUNDING
         return flags
 
     def _kernel(self) -> Array:

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.arrays import Array, Indices
+from uk_dynamics.arrays import Array, Flags, Indices
 from uk_dynamics.core.equation.fundamental_equation import WhitenedCoordinates
 from uk_dynamics.core.linalg.mass_factor import DenseMass
 from uk_dynamics.core.linalg.rank_rule import inverse_row_scale
@@ -86,7 +85,7 @@ class Hierarchical(WhitenedCoordinates):
         return self._at_once.condition
 
     @cached_property
-    def determined(self) -> NDArray[np.bool_]:
+    def determined(self) -> Flags:
         """Whether the multiplier of each row is unique, (m,); with a clearance it always is."""
         result = np.ones(len(self.A), dtype=bool)
         result[self._rigid] = self._at_once.determined()

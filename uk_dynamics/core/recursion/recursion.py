@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dgeqp3, dgesdd, dormqr, dtrtrs
 
-from uk_dynamics.arrays import Array, Indices
+from uk_dynamics.arrays import Array, Flags, Indices
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Group(NamedTuple):
     rows: Indices  # indices of the rows within the level, ascending
 
 
-def group(touched: NDArray[np.bool_]) -> tuple[Group, ...]:
+def group(touched: Flags) -> tuple[Group, ...]:
     """Connected groups of blocks and rows, in the order of their first rows.
 
     touched: Whether a row has entries in a block, (m, blocks).

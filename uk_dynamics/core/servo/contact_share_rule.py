@@ -6,15 +6,11 @@ The rules are written over arrays of floats or of symbols, one number for each e
 ``contacts``; the generated C is traced from them. Flags are 1 or 0.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Reals
 from uk_dynamics.core.linalg import above, at_least, where
 from uk_dynamics.core.servo.motor_limits_rule import between, smaller
-
-Array = NDArray[Any]  # of floats, or of symbols
 
 LEAST_SHARE = 1e-6  # of a force: with less a contact does not stand
 TOUCHES = 1e-3  # m: nearer contacts touch, where nothing tells what is closed
@@ -23,13 +19,13 @@ LONG_AGO = 1e10  # s, before the first state
 STOOD = 4  # numbers of an entry that a period leaves for the next
 
 
-def risen(x: Array) -> Array:
+def risen(x: Reals) -> Reals:
     """Smooth step from 0 at 0 to 1 at 1."""
     x = between(0.0 * x, x, 1.0 + 0.0 * x)
     return x * x * (3.0 - 2.0 * x)
 
 
-def planned_share(t: Array, begin: Array, end: Array, ramp: Array) -> Array:
+def planned_share(t: Reals, begin: Reals, end: Reals, ramp: Reals) -> Reals:
     """Part of its force that a contact may take in an interval, 0 outside of it."""
     rise = where(above(begin, 0.0), risen((t - begin) / ramp), 1.0 + 0.0 * t)
     share = smaller(rise, risen((end - t) / ramp))
@@ -37,8 +33,8 @@ def planned_share(t: Array, begin: Array, end: Array, ramp: Array) -> Array:
 
 
 def standing_step(
-    t: Array, planned: Array, detected: Array, closed: Array, begun: Array, ramp: Array, past: Array
-) -> Array:
+    t: Reals, planned: Reals, detected: Reals, closed: Reals, begun: Reals, ramp: Reals, past: Reals
+) -> Reals:
     """Share of the force, part of the feedback of tasks that wait for it to lift, what is left.
 
     Args:

@@ -34,16 +34,14 @@ errors, bounded gain); Applied nonlinear control, 1991, sections 8.7 and 9.2; De
 Sensorless robot collision detection, ICRA 2005 (momentum observer).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Reals
 from uk_dynamics.core.linalg import above, at_least, definite_solve, mirrored, where
 from uk_dynamics.core.servo.motor_limits_rule import between
 from uk_dynamics.core.servo.period_steps import Measurement
-
-Array = NDArray[Any]  # of floats, or of symbols
 
 FILTER = 0.025  # s: of predictions, twice; samples closer than four times of it repeat each other
 MEMORY = 5.0  # s, within which data are forgotten
@@ -62,30 +60,30 @@ class Instant(NamedTuple):
     """What a period compares."""
 
     told: Measurement
-    rate: Array  # of the tasks' errors, (mt,)
-    past_rate: Array  # the same a period ago
-    drift: Array  # d in between, (mt,)
-    driven: Array  # C u of the efforts that acted, (mt,)
+    rate: Reals  # of the tasks' errors, (mt,)
+    past_rate: Reals  # the same a period ago
+    drift: Reals  # d in between, (mt,)
+    driven: Reals  # C u of the efforts that acted, (mt,)
 
     @property
-    def measured(self) -> Array:
+    def measured(self) -> Reals:
         """ë − d, (mt,)."""
         elapsed = at_least(self.told.elapsed, SHORTEST)
         return (self.rate - self.past_rate) / elapsed - self.drift
 
-    def begun(self, x: Array) -> Array:
+    def begun(self, x: Reals) -> Reals:
         """State of a filter: nothing after a pause."""
         flag = where(above(self.told.differs, 0.5), 1.0, 1.0 - self.told.fresh)
         return flag * x
 
-    def followed(self, x: Array, goal: Array, share: Array) -> Array:
+    def followed(self, x: Reals, goal: Reals, share: Reals) -> Reals:
         """Where it is after this instant."""
         now = self.begun(x)
-        found: Array = now + self.told.differs * share * (goal - now)
+        found: Reals = now + self.told.differs * share * (goal - now)
         return found
 
 
-def lag_share(elapsed: Array, time: Array | float) -> Array:
+def lag_share(elapsed: Reals, time: Reals | float) -> Reals:
     """Part by which a lag of a time constant follows within what elapsed, both in s, (1,)."""
     h = at_least(elapsed, SHORTEST)
     return h / (h + time)
@@ -94,17 +92,17 @@ def lag_share(elapsed: Array, time: Array | float) -> Array:
 class Learned(NamedTuple):
     """What adaptation knows; deviations are in units of what their intervals allow."""
 
-    estimate: Array  # θ̂, within the intervals, (p,)
-    fitted: Array  # what data alone say, of which θ̂ is the nearest, (p,)
-    information: Array  # P, (p, p)
-    filtered_regressor: Array  # w, once and twice, (2, mt, p)
-    filtered: Array  # ë − d and C u, likewise, (2, 2, mt)
-    variance: Array  # of what estimates leave unexplained, (mt,)
-    settled: Array  # part that filters have of a constant: they begin at zero, (1,)
+    estimate: Reals  # θ̂, within the intervals, (p,)
+    fitted: Reals  # what data alone say, of which θ̂ is the nearest, (p,)
+    information: Reals  # P, (p, p)
+    filtered_regressor: Reals  # w, once and twice, (2, mt, p)
+    filtered: Reals  # ë − d and C u, likewise, (2, 2, mt)
+    variance: Reals  # of what estimates leave unexplained, (mt,)
+    settled: Reals  # part that filters have of a constant: they begin at zero, (1,)
 
 
 def learned(
-    now: Instant, past: Learned, regressor: Array, push: Array, ends: tuple[Array, Array]
+    now: Instant, past: Learned, regressor: Reals, push: Reals, ends: tuple[Reals, Reals]
 ) -> Learned:
     """Estimates after a period.
 
@@ -144,7 +142,7 @@ def learned(
     return Learned(inside, moved, P, regressors, filtered, variance, settled)
 
 
-def observed(now: Instant, past: Array, explained: Array, bandwidth: Array) -> Array:
+def observed(now: Instant, past: Reals, explained: Reals, bandwidth: Reals) -> Reals:
     """What was measured, less what estimates explain, (mt,), and C u, filtered, (2, mt).
 
     Their difference acts besides the model. Rows without a bandwidth, in rad/s, are not observed.
@@ -160,24 +158,24 @@ class Adaptation(NamedTuple):
     """What adaptation has to know at a state, besides the robust term."""
 
     places: tuple[int, ...]  # of the parameters, among the directions of what is uncertain
-    crossed: Array  # products of task rows with those of what is uncertain, T Xᵀ, (mt, rows)
-    inertias: Array  # T B Tᵀ of each parameter, (p, mt, mt)
-    added: Array  # what corrections add to what tasks ask for, (mt,)
-    lacking: Array  # what ë lacks of what is asked without that, besides w θ̂, (mt,)
-    estimate: Array  # θ̂, (p,)
-    adapts: Array  # flag: it is used, (1,)
+    crossed: Reals  # products of task rows with those of what is uncertain, T Xᵀ, (mt, rows)
+    inertias: Reals  # T B Tᵀ of each parameter, (p, mt, mt)
+    added: Reals  # what corrections add to what tasks ask for, (mt,)
+    lacking: Reals  # what ë lacks of what is asked without that, besides w θ̂, (mt,)
+    estimate: Reals  # θ̂, (p,)
+    adapts: Reals  # flag: it is used, (1,)
 
-    def motion(self, motion: Array, gram: Array) -> Array:
+    def motion(self, motion: Reals, gram: Reals) -> Reals:
         """Acceleration along the uncertain rows that is asked without corrections, (rows,).
 
         ``motion`` is that by the model with all efforts, (rows,), ``gram`` T Tᵀ, (mt, mt).
         """
-        found: Array = motion - self.crossed.T @ definite_solve(gram, self.added)
+        found: Reals = motion - self.crossed.T @ definite_solve(gram, self.added)
         return found
 
     def regression(
-        self, shares: Array, gram: Array, s: Array, learning: Array
-    ) -> tuple[Array, Array, Array]:
+        self, shares: Reals, gram: Reals, s: Reals, learning: Reals
+    ) -> tuple[Reals, Reals, Reals]:
         """Effects w of the parameters on the errors, (mt, p), twice, and what s says, (p,).
 
         First with the acceleration that is asked for, which is what the law compensates; then with
@@ -191,13 +189,13 @@ class Adaptation(NamedTuple):
             s: (mt,).
             learning: c, (1,).
         """
-        w: Array = self.crossed @ shares[list(self.places)].T
-        push: Array = self.adapts * learning * (w.T @ definite_solve(gram, s))
+        w: Reals = self.crossed @ shares[list(self.places)].T
+        push: Reals = self.adapts * learning * (w.T @ definite_solve(gram, s))
         real = gram + np.add.reduce(self.inertias * self.estimate[:, None, None])
         x = definite_solve(real, self.lacking + w @ self.estimate)
         return w, w - (self.inertias @ x).T, push
 
-    def larger(self, squares: Array) -> Array:
+    def larger(self, squares: Reals) -> Reals:
         """Squares of the directions, which also have to cover wrong estimates, (directions,)."""
         found = squares.copy()
         for p, x in zip(self.places, self.estimate, strict=True):

@@ -18,8 +18,8 @@ consistent together, then needs one more condition: the structure does not fix a
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Flags
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.linalg.rank_rule import (
     DEFAULT_CONSISTENCY_TOLERANCE,
@@ -29,9 +29,6 @@ from uk_dynamics.core.linalg.rank_rule import (
     TINY,
     ZERO_ROW,
 )
-
-Array = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,13 +12,10 @@ import functools
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dgeqp3, dormqr, dtrtrs
 
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.core.linalg.rank_rule import KERNEL_ROUNDING
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,12 @@ classical u = (ZᵀS)⁺ Zᵀ(M q̈ − F); its residual is least in the metric 
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.linalg.rank_rule import DEFAULT_TASK_RANK_TOLERANCE, NEGLIGIBLE_ACCELERATION
 from uk_dynamics.core.linalg.row_basis import least_solution
 from uk_dynamics.core.servo.servo_law import MET, ServoSolution, null_part
-
-Array = NDArray[np.float64]
 
 
 def motion_efforts(

@@ -9,15 +9,13 @@ Where limits contradict each other, effort comes before power, power before rate
 jerk: a motor that speeds up under load may have to reduce its effort faster than its rate allows.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Reals
 from uk_dynamics.core.linalg import above, at_least, where
 from uk_dynamics.core.servo.control_constants import SLOWEST
-
-Array = NDArray[Any]  # of floats, or of symbols
 
 #: Keys of a motor in the mechanism file, in the order of all arrays of limits, and which derivative
 #: of the commanded effort each limits. In a control period, limits of derivatives are steps.
@@ -28,13 +26,13 @@ PAST = 2  # numbers of a motor that are remembered: its last command, and the ch
 class EffortBounds(NamedTuple):
     """Intervals of efforts, (motors,) each, in N or N·m."""
 
-    lower: Array
-    upper: Array
-    most: Array  # from the limits of effort and power alone
+    lower: Reals
+    upper: Reals
+    most: Reals  # from the limits of effort and power alone
 
 
 def effort_bounds(
-    limits: Array, past: Array, known: Array, now: Array, later: Array
+    limits: Reals, past: Reals, known: Reals, now: Reals, later: Reals
 ) -> EffortBounds:
     """Intervals of the next efforts, by limits in the order of :data:`LIMITS`, (limits, motors).
 
@@ -44,7 +42,7 @@ def effort_bounds(
     """
     effort, power, rate_step, jerk_step = limits
     command, change = past
-    ahead: Array = abs(later)
+    ahead: Reals = abs(later)
     most = smaller(effort, power / at_least(at_least(abs(now), ahead), SLOWEST))
     lower, upper = command - rate_step, command + rate_step
     centre = command + change
@@ -60,17 +58,17 @@ def effort_bounds(
     )
 
 
-def remembered(past: Array, known: Array, efforts: Array) -> Array:
+def remembered(past: Reals, known: Reals, efforts: Reals) -> Reals:
     """What a command leaves for the next one, (2, motors); from then on it is known."""
     change = where(above(known, 0.5), efforts - past[0], 0.0 * efforts)
     return np.stack((efforts, change))
 
 
-def smaller(x: Array, y: Array) -> Array:
+def smaller(x: Reals, y: Reals) -> Reals:
     """The smaller of both."""
     return where(above(x, y), y, x)
 
 
-def between(lower: Array, x: Array, upper: Array) -> Array:
+def between(lower: Reals, x: Reals, upper: Reals) -> Reals:
     """The number between two others that is nearest to x."""
     return smaller(at_least(x, lower), upper)

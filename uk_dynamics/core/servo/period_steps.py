@@ -8,16 +8,14 @@ The rules are written over arrays of floats or of symbols; the generated C is tr
 Flags are 1 or 0.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Reals
 from uk_dynamics.core.linalg import above, at_least, where
 from uk_dynamics.core.servo.control_constants import LONGEST_HOLD, TOO_LONG, TOO_SHORT
 from uk_dynamics.core.servo.motor_limits_rule import smaller
-
-Array = NDArray[Any]  # of floats, or of symbols
 
 POWERS = 6  # of the path along which the first error decays
 
@@ -25,14 +23,14 @@ POWERS = 6  # of the path along which the first error decays
 class Measurement(NamedTuple):
     """What the velocities of an instant tell, (1,) each."""
 
-    fresh: Array  # flag: they are remembered; sooner ones would amplify the noise of velocities
-    differs: Array  # flag: the last ones give an acceleration
-    known: Array  # flag: there is an acceleration, from now on
-    elapsed: Array  # since the last ones, in s, where they give one
+    fresh: Reals  # flag: they are remembered; sooner ones would amplify the noise of velocities
+    differs: Reals  # flag: the last ones give an acceleration
+    known: Reals  # flag: there is an acceleration, from now on
+    elapsed: Reals  # since the last ones, in s, where they give one
 
 
 def measurement(
-    past_known: Array, past_t: Array, known: Array, t: Array, period: Array
+    past_known: Reals, past_t: Reals, known: Reals, t: Reals, period: Reals
 ) -> Measurement:
     """What velocities at time t tell, in s; nothing after a pause, or if time went back.
 
@@ -51,7 +49,7 @@ def measurement(
     )
 
 
-def predicted(told: Measurement, v: Array, past_v: Array, qdd: Array, ahead: Array) -> Array:
+def predicted(told: Measurement, v: Reals, past_v: Reals, qdd: Reals, ahead: Reals) -> Reals:
     """Acceleration, velocity to remember, and velocity a time ahead, in s, (3, velocities).
 
     By what :func:`measurement` tells, velocities, those remembered, and the acceleration so far.
@@ -61,7 +59,7 @@ def predicted(told: Measurement, v: Array, past_v: Array, qdd: Array, ahead: Arr
     return np.stack((qdd, past_v, where(above(told.known, 0.5), v + ahead * qdd, v)))
 
 
-def passage(rank: Array, regular: Array, held: Array, known: Array, period: Array) -> Array:
+def passage(rank: Reals, regular: Reals, held: Reals, known: Reals, period: Reals) -> Reals:
     """Whether a period holds the last efforts, and what it leaves for the next one, (3, 1).
 
     Where the rank of the structure changes, the law sees a machine with other degrees of freedom,
@@ -84,7 +82,7 @@ def passage(rank: Array, regular: Array, held: Array, known: Array, period: Arra
     return np.stack((hold, where(flag, regular, rank), where(flag, held + 1.0, no)))
 
 
-def path_to_rest(error: Array, rate: Array, position: Array, duration: Array) -> Array:
+def path_to_rest(error: Reals, rate: Reals, position: Reals, duration: Reals) -> Reals:
     """Polynomials from a first error to rest at zero, lowest power first, (6, rows).
 
     They are quintics without acceleration at first; rows of velocities, whose ``position`` is 0,
@@ -103,7 +101,7 @@ def path_to_rest(error: Array, rate: Array, position: Array, duration: Array) ->
     return np.stack([where(flag, x, y) for x, y in zip(quintic, cubic, strict=True)])
 
 
-def along_path(path: Array, position: Array, now: Array, ahead: Array, duration: Array) -> Array:
+def along_path(path: Reals, position: Reals, now: Reals, ahead: Reals, duration: Reals) -> Reals:
     """Residual and rate of the path now, and its acceleration ahead of now, (3, rows).
 
     Residuals are rates where ``position`` is 0. Times are since the begin, in s, (1,).
@@ -114,7 +112,7 @@ def along_path(path: Array, position: Array, now: Array, ahead: Array, duration:
     return np.stack((value, where(flag, rate, value), where(flag, acceleration, later_rate)))
 
 
-def faded(efforts: Array, offset: Array, s: Array, lower: Array, upper: Array) -> Array:
+def faded(efforts: Reals, offset: Reals, s: Reals, lower: Reals, upper: Reals) -> Reals:
     """Efforts of a new law with what is left of an offset, within limits, (motors,).
 
     It is what they differed by where the transfer began, and decays as 1 − 3s² + 2s³ while s, the
@@ -124,7 +122,7 @@ def faded(efforts: Array, offset: Array, s: Array, lower: Array, upper: Array) -
     return smaller(at_least(efforts + fading * offset, lower), upper)
 
 
-def _derivatives(path: Array, s: Array) -> tuple[Array, Array, Array]:
+def _derivatives(path: Reals, s: Reals) -> tuple[Reals, Reals, Reals]:
     """Value and two derivatives of polynomials at a time."""
     value = rate = half = 0.0 * path[0]
     for coefficient in path[::-1]:

@@ -36,15 +36,13 @@ Udwadia, Wanichanon: Control of uncertain nonlinear multibody mechanical systems
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Reals
 from uk_dynamics.core.linalg import above, at_least, square_root, where
 from uk_dynamics.core.servo.motor_limits_rule import smaller
-
-Array = NDArray[Any]  # of floats, or of symbols
 
 MARGIN = 1.25  # part by which ρ is larger than it has to be, for what delay turns away from s
 LEAST_AUTHORITY = 0.1  # α below which ρ grows no further: the proof's assumption fails
@@ -56,13 +54,13 @@ STEEPEST = 3.0  # slope of the cubic function at the edge of the layer, in units
 class Known(NamedTuple):
     """What is known beforehand, (1,) each."""
 
-    gain: Array  # g, of s within the boundary layer, in 1/s
-    turn: Array  # √(c² − 1), by which uncertain inertia turns motions; 0: tasks determine them all
-    surface: Array  # flag: the cubic function of a sliding surface, not the saturated line
-    learning: Array  # c, with which s drives estimates, in s²/(kg m²)
-    least: Array  # of ρ, in √kg m/s²: the layer holds all errors that are promised
-    size_learning: Array  # κ, in s/(kg m²); 0: all sizes are those of the file
-    scale: Array  # σ, by which ρ is larger than the file says
+    gain: Reals  # g, of s within the boundary layer, in 1/s
+    turn: Reals  # √(c² − 1), by which uncertain inertia turns motions; 0: tasks determine them all
+    surface: Reals  # flag: the cubic function of a sliding surface, not the saturated line
+    learning: Reals  # c, with which s drives estimates, in s²/(kg m²)
+    least: Reals  # of ρ, in √kg m/s²: the layer holds all errors that are promised
+    size_learning: Reals  # κ, in s/(kg m²); 0: all sizes are those of the file
+    scale: Reals  # σ, by which ρ is larger than the file says
 
     @classmethod
     def of(cls, gain: float, turn: float, *, surface: bool) -> "Known":
@@ -74,13 +72,13 @@ class Known(NamedTuple):
 class RobustTerm(NamedTuple):
     """What the robust term is, (1,) each."""
 
-    factor: Array  # r = −factor · s, in 1/s
-    bound: Array  # ρ, in √kg m/s²: size of r in the metric of the tasks
-    authority: Array  # α; at most 0: no ρ is enough
-    growth: Array  # κ ρ |s| of (4), with ρ of the file, in 1/s
+    factor: Reals  # r = −factor · s, in 1/s
+    bound: Reals  # ρ, in √kg m/s²: size of r in the metric of the tasks
+    authority: Reals  # α; at most 0: no ρ is enough
+    growth: Reals  # κ ρ |s| of (4), with ρ of the file, in 1/s
 
 
-def surface_rates(damping: Array, stiffness: Array) -> tuple[Array, Array]:
+def surface_rates(damping: Reals, stiffness: Reals) -> tuple[Reals, Reals]:
     """Rates k and b of s = ė + k e and ṡ = −b s, (rows,), for the gains of ė and e in feedback.
 
     Rows of velocities have k = 0; damping ratios from 1 up have real k and b.
@@ -91,14 +89,14 @@ def surface_rates(damping: Array, stiffness: Array) -> tuple[Array, Array]:
     return k, damping - k
 
 
-def surface(error: Array, rate: Array, damping: Array, stiffness: Array) -> Array:
+def surface(error: Reals, rate: Reals, damping: Reals, stiffness: Reals) -> Reals:
     """S = ė + k e of rows, (rows,), from errors and rates in them."""
-    found: Array = rate + surface_rates(damping, stiffness)[0] * error
+    found: Reals = rate + surface_rates(damping, stiffness)[0] * error
     return found
 
 
 def robust_term(
-    squares: Array, groups: Sequence[Sequence[int]], sizes: Array, known: Known
+    squares: Reals, groups: Sequence[Sequence[int]], sizes: Reals, known: Known
 ) -> RobustTerm:
     """The robust term at a state, by |w|² of the columns of W, (directions,).
 
@@ -124,21 +122,21 @@ def robust_term(
     return RobustTerm(factor, bound, authority, known.size_learning * declared * size)
 
 
-def next_scale(scale: Array, growth: Array, leakage: Array, elapsed: Array) -> Array:
+def next_scale(scale: Reals, growth: Reals, leakage: Reals, elapsed: Reals) -> Reals:
     """Σ of (4) after ``elapsed`` s, (1,), by the growth of the last term and λ in 1/s."""
-    found: Array = (scale + elapsed * growth) / (1.0 + elapsed * leakage)
+    found: Reals = (scale + elapsed * growth) / (1.0 + elapsed * leakage)
     return found
 
 
 class Loop(NamedTuple):
     """What delays a feedback, and how fast the errors of a row decay, (rows,) or one each."""
 
-    gain: Array  # g, in 1/s
+    gain: Reals  # g, in 1/s
     delay: float  # τ, in s
-    rate: Array  # b, in 1/s; 0 where it helps less than the metric of the tasks may change
+    rate: Reals  # b, in 1/s; 0 where it helps less than the metric of the tasks may change
 
 
-def ultimate_size(bound: Array, loop: Loop, less: float, more: float, *, surface: bool) -> Array:
+def ultimate_size(bound: Reals, loop: Loop, less: float, more: float, *, surface: bool) -> Reals:
     """|s| that is not exceeded once it has been reached, in the metric of the tasks.
 
     Outside the layer r has its full size. What it is against is s of a time τ ago, from which s has
@@ -157,11 +155,11 @@ def ultimate_size(bound: Array, loop: Loop, less: float, more: float, *, surface
     pushed = bound * (1.0 + 1.0 / MARGIN) / (1.0 - less)
     moved = loop.delay * (loop.rate * width + pushed) / (1.0 - loop.delay * loop.rate)
     edge = np.maximum(width + moved, moved / np.sqrt(1.0 - 1.0 / MARGIN**2))
-    found: Array = edge * np.sqrt((1.0 + more) / (1.0 - less))
+    found: Reals = edge * np.sqrt((1.0 + more) / (1.0 - less))
     return found
 
 
-def highest_gain(delay: Array, rate: Array) -> Array:
+def highest_gain(delay: Reals, rate: Reals) -> Reals:
     """The g in 1/s that keeps half of the bound by the small-gain theorem: (b + g) τ ≤ 1/2.
 
     As of a row of velocities in :mod:`delay_margin`: within the layer s follows ṡ = −(b + g) s.

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Flags
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 from uk_dynamics.core.linalg.rank_rule import (
     DEFAULT_TASK_RANK_TOLERANCE,
@@ -42,9 +42,6 @@ def actuation(motors: int, moved: int, wanted: int) -> str:
     return " and ".join(kinds) or "fully actuated"
 
 
-Array = NDArray[np.float64]
-
-
 def least_motion_efforts(X: Array, T: Array, wanted: Array, rank_tolerance: float) -> Array:
     """The u of least |X u| with T X u = wanted; of several such u the one of least |u|.
 
@@ -61,9 +58,6 @@ def least_motion_efforts(X: Array, T: Array, wanted: Array, rank_tolerance: floa
     acceleration = least_solution(rows, size, wanted, rank_tolerance)[0]
     efforts = np.linalg.lstsq(reached.T @ X, acceleration, rcond=None)[0]
     return np.asarray(efforts, dtype=float)
-
-
-Flags = NDArray[np.bool_]
 
 
 def lacking(residual: Array, side: Array | None) -> Array:

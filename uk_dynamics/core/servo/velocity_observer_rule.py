@@ -26,8 +26,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from uk_dynamics.arrays import Reals
 from uk_dynamics.core.linalg import above, where
-from uk_dynamics.core.servo.correction_rule import Array, Instant
+from uk_dynamics.core.servo.correction_rule import Instant
 from uk_dynamics.core.servo.period_steps import Measurement
 
 JUMPS = (1e-6, 1e-4)  # m or rad, and per s: changes of references that no motion explains
@@ -36,12 +37,12 @@ JUMPS = (1e-6, 1e-4)  # m or rad, and per s: changes of references that no motio
 class Watched(NamedTuple):
     """What the velocity observer knows of the errors."""
 
-    state: Array  # e, ė and f, (3, mt)
-    followed: Array  # values, rates and accelerations of the references, (3, mt)
+    state: Reals  # e, ė and f, (3, mt)
+    followed: Reals  # values, rates and accelerations of the references, (3, mt)
 
 
 def watched(
-    now: Instant, past: Watched, error: Array, followed: Array, explained: Array, bandwidth: Array
+    now: Instant, past: Watched, error: Reals, followed: Reals, explained: Reals, bandwidth: Reals
 ) -> Watched:
     """What is known after a period, by (1); it begins with what is measured.
 
@@ -79,7 +80,7 @@ def watched(
     return Watched(state, where(above(fresh, 0.5), followed, past.followed))
 
 
-def smoothed(told: Measurement, v: Array, past: Array, ahead: Array, bandwidth: Array) -> Array:
+def smoothed(told: Measurement, v: Reals, past: Reals, ahead: Reals, bandwidth: Reals) -> Reals:
     """Motion of joints by (1) without a model, (4, velocities).
 
     That is by how much they are ahead of it, its velocities and accelerations, and velocities some
@@ -98,7 +99,7 @@ def smoothed(told: Measurement, v: Array, past: Array, ahead: Array, bandwidth: 
     return np.stack((*state, state[1] + ahead * state[2]))
 
 
-def _gains(bandwidth: Array, h: Array) -> tuple[Array, Array, Array]:
+def _gains(bandwidth: Reals, h: Reals) -> tuple[Reals, Reals, Reals]:
     """What (1) leaves of a difference, and takes of it into rate and acceleration."""
     f = bandwidth * h / (1.0 + bandwidth * h)  # 1 − p
     return (1.0 - f) * (1.0 - f) * (1.0 - f), 1.5 * f * f * (2.0 - f) / h, f * f * f / (h * h)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Flags, Indices
 from uk_dynamics.constraints.references import Live
 from uk_dynamics.constraints.rows import ConstraintTerms
 from uk_dynamics.core.equation import PfaffianSystem, integrability
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.resolution.state import Array, State
+from uk_dynamics.mechanism.resolution.state import State
 
 Verdict = Literal["holonomic", "nonholonomic", "not of velocities", "not linear in velocities"]
 Point = tuple[float, Array]
@@ -104,7 +104,7 @@ class _Rows:
         self._model = mechanism.model
         self._workspace = self._model.workspace()
 
-    def system(self, tested: NDArray[np.intp], *, with_time: bool) -> PfaffianSystem[Point]:
+    def system(self, tested: Indices, *, with_time: bool) -> PfaffianSystem[Point]:
         """The forms on the configurations, with time as a last coordinate where it is needed."""
         model = self._model
         nv = model.nv
@@ -124,7 +124,7 @@ class _Rows:
 
         return PfaffianSystem(forms, move, bracket)
 
-    def rheonomic(self, q: Array) -> NDArray[np.bool_]:
+    def rheonomic(self, q: Array) -> Flags:
         """Rows that change in time by themselves, or whose coordinates would, (m,).
 
         A v + a_t = 0 with a constant a_t integrates to something that grows with t.
@@ -132,12 +132,12 @@ class _Rows:
         generator = np.random.default_rng(0)
         v = generator.standard_normal(self._model.nv)
         first = self._all_of((0.0, q), v)
-        found: NDArray[np.bool_] = self.affine(q) & (self._rows((0.0, q), 0.0 * v).rate != 0.0)
+        found: Flags = self.affine(q) & (self._rows((0.0, q), 0.0 * v).rate != 0.0)
         for t in (0.31 * _TIME, 0.77 * _TIME):
             found |= _changed(first, self._all_of((t, q), v))
         return found
 
-    def affine(self, q: Array) -> NDArray[np.bool_]:
+    def affine(self, q: Array) -> Flags:
         """Rows whose A does not change with the velocity, (m,)."""
         generator = np.random.default_rng(0)
         still = self._rows((0.0, q), np.zeros(self._model.nv)).A
@@ -156,9 +156,9 @@ class _Rows:
         return self._mechanism.constraints.evaluate(self._workspace, t, q, v, reference)
 
 
-def _changed(one: Array, other: Array) -> NDArray[np.bool_]:
+def _changed(one: Array, other: Array) -> Flags:
     scale = np.abs(one).max(axis=1, initial=0.0) + np.abs(other).max(axis=1, initial=0.0)
-    changed: NDArray[np.bool_] = np.abs(one - other).max(axis=1, initial=0.0) > _AFFINE * scale
+    changed: Flags = np.abs(one - other).max(axis=1, initial=0.0) > _AFFINE * scale
     return changed
 
 

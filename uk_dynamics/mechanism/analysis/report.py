@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.arrays import largest
+from uk_dynamics.arrays import Indices, largest
 from uk_dynamics.core import Factorization, SingularMassError, factorize
 from uk_dynamics.core.equation import WITH_PSEUDOINVERSE
 from uk_dynamics.core.linalg import DenseMass, RowBasis, mass_factor
@@ -295,7 +294,7 @@ def _factorize(
 
 
 def _undetermined_friction(
-    mechanism: ResolvedMechanism, factorization: Factorization, acting: NDArray[np.intp]
+    mechanism: ResolvedMechanism, factorization: Factorization, acting: Indices
 ) -> Iterator[str]:
     """Joints whose Coulomb friction needs a load that redundant rows share somehow."""
     friction, shared = mechanism.friction, ~factorization.determined

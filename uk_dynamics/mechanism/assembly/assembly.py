@@ -6,15 +6,14 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Flags
 from uk_dynamics.core.linalg import RowBasis, coordinate_scale
 from uk_dynamics.exceptions import AssemblyError, InputError
 from uk_dynamics.mechanism.assembly.assembly_search import Assembly, Search
 from uk_dynamics.mechanism.files import SolverSpec
 from uk_dynamics.mechanism.resolution.natural_scale import natural_row_scale
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.resolution.state import Array
 from uk_dynamics.mechanism.tasks import Tasks
 
 _OF_DIGITS = 1e-5  # of the machine's size: a smaller loop-closure error is a matter of digits
@@ -28,7 +27,7 @@ def remedy(
     mechanism: ResolvedMechanism,
     found: Assembly,
     guess: Array,
-    free: NDArray[np.bool_],
+    free: Flags,
     t: float,
     tolerance: float,
 ) -> str:
@@ -140,7 +139,7 @@ def _from_other_starts(
     mechanism: ResolvedMechanism,
     search: Search,
     guess: Array,
-    free: NDArray[np.bool_],
+    free: Flags,
     tolerance: float,
 ) -> Assembly | None:
     """Search around the guess, further and further away; None: never closed."""
@@ -161,7 +160,7 @@ def _lead(
     mechanism: ResolvedMechanism,
     search: Search,
     guess: Array,
-    free: NDArray[np.bool_],
+    free: Flags,
     tolerance: float,
 ) -> Assembly | None:
     """Move the held coordinates to the guess from the initial guess, closed; None: not possible."""
@@ -257,7 +256,7 @@ def _errors(tasks: Tasks, residual: Array) -> list[float]:
     return [float(error) for error in errors / tasks.constraints.reference_scale]
 
 
-def free_velocities(mechanism: ResolvedMechanism, hold: tuple[str, ...]) -> NDArray[np.bool_]:
+def free_velocities(mechanism: ResolvedMechanism, hold: tuple[str, ...]) -> Flags:
     """Velocity coordinates that are not held, (nv,)."""
     free = np.ones(mechanism.model.nv, dtype=bool)
     for name in hold:

@@ -11,9 +11,8 @@ an over-constrained mechanism into its singular configurations.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.arrays import largest
+from uk_dynamics.arrays import Flags, largest
 from uk_dynamics.mechanism.files import SolverSpec
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
@@ -63,7 +62,7 @@ class Search:
     def __init__(
         self,
         mechanism: ResolvedMechanism,
-        free: NDArray[np.bool_],
+        free: Flags,
         t: float,
         tasks: Tasks | None = None,
         solver: SolverSpec | None = None,

@@ -5,13 +5,13 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Flags, Indices
 from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.contact.closed_contacts import ClosedContacts, Places
 from uk_dynamics.mechanism.contact.contact import Contact
-from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
+from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Inputs, State
 
 #: m or rad, and per s: about the rounding of hand-written numbers.
 TOUCHES = 1e-6
@@ -23,14 +23,14 @@ _STILL = 1e-6  # of the accelerations that cancel: a contact that moves less doe
 class Reactions:
     """Forces that may act in a motion."""
 
-    closed: NDArray[np.intp]  # contacts that stay closed, (k,)
+    closed: Indices  # contacts that stay closed, (k,)
     jacobian: Array  # their normal and tangential motions, (3k, nv)
     # generalized forces per unit force: normal, with the friction of sliding, and the tangents of
     # what sticks, (nv, 3k)
     force: Array
     friction: Array  # μ of what sticks, zero of what slides, (k,)
     drag: Array  # friction of what slides per unit normal force, (k, 2)
-    holding: NDArray[np.intp]  # velocities of joints that stick, (d,)
+    holding: Indices  # velocities of joints that stick, (d,)
     most: Array  # what they hold, (d,), in N or N·m
     active: ActiveConstraints  # with the joints that slide
 
@@ -135,7 +135,7 @@ class ContactReactions(ClosedContacts):
         result[rows] = self._side[found.closed] * forces[:, 0] / self._scale[rows]
         return result
 
-    def _touching(self, state: State, places: Places) -> NDArray[np.bool_]:
+    def _touching(self, state: State, places: Places) -> Flags:
         """Which contacts are closed and stay so at these velocities.
 
         Raises:

@@ -4,9 +4,7 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintTerms
 from uk_dynamics.core import (
@@ -18,7 +16,7 @@ from uk_dynamics.core import (
 from uk_dynamics.core.linalg import mass_factor
 from uk_dynamics.core.tree import TreeInertia
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.resolution.state import Array, DynamicsTerms, Inputs
+from uk_dynamics.mechanism.resolution.state import DynamicsTerms, Inputs
 from uk_dynamics.model.kinematics import Workspace
 
 
@@ -145,7 +143,7 @@ class Solver:
         mass: Array,  # M, (nv, nv)
         A: Array,  # the chosen rows, (k, nv)
         rank_tolerance: float,  # instead of that of the file
-        chosen: NDArray[np.intp] | None = None,  # which rows these are, (k,); None: all
+        chosen: Indices | None = None,  # which rows these are, (k,); None: all
     ) -> Factorization:
         """For projections: rows that hold exactly, all on one level.
 

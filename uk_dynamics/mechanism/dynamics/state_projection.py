@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.arrays import largest
+from uk_dynamics.arrays import Indices, largest
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import (
     ProjectionFailedError,
@@ -53,7 +52,7 @@ class StateProjection:
         # None: all rows, which spares a copy.
         held = constraints.position_rows & rigid
         self._position_rows = None if held.all() else np.flatnonzero(held)
-        self._motion_rows: NDArray[np.intp] = np.flatnonzero(constraints.motion_rows & rigid)
+        self._motion_rows: Indices = np.flatnonzero(constraints.motion_rows & rigid)
         self._scleronomic = not (
             mechanism.references.references
             or constraints.time_dependent

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.files.place_text import place_text
 
@@ -29,7 +29,7 @@ class EstimatesSpec:
     correlation: tuple[tuple[float, ...], ...]
 
     @property
-    def covariance(self) -> NDArray[np.float64]:
+    def covariance(self) -> Array:
         """Covariance of the values, (p, p)."""
         lower = np.zeros((len(self.names), len(self.names)))
         for k, row in enumerate(self.correlation):
@@ -44,7 +44,7 @@ class EstimatesSpec:
         recordings: Sequence[str],
         date: str,
         values: Mapping[str, float],
-        covariance: NDArray[np.float64],
+        covariance: Array,
     ) -> "EstimatesSpec":
         """Make it from values by name and their covariance, (p, p), in the same order."""
         deviations = np.sqrt(np.maximum(covariance.diagonal(), 0.0))

@@ -9,13 +9,14 @@ sizes per second, next to rad/s. So no rank and no singular value depends on the
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.core.linalg import RowBasis
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.dynamics.arguments import require_finite
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.resolution.state import Array, State
+from uk_dynamics.mechanism.resolution.state import State
 
 #: One state or many: a state, positions by name, (nq,) or (K, nq); None is the initial guess.
 Positions = State | Mapping[str, float] | ArrayLike | None
@@ -35,7 +36,7 @@ class LoopMotion:
         held = mechanism.hierarchy.rigid & mechanism.hierarchy.acting()
         self._motion = np.flatnonzero(mechanism.constraints.motion_rows & held)
         positions = mechanism.constraints.position_rows[self._motion]
-        self._positions: NDArray[np.intp] = np.flatnonzero(positions)
+        self._positions: Indices = np.flatnonzero(positions)
         self.scale = self._natural_scale()
         #: Whether rows constrain velocities and no positions, such as those of rolling.
         self.nonholonomic = len(self._positions) < len(self._motion)

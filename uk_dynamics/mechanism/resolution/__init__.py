@@ -2,6 +2,7 @@
 
 """From names in a file to frames, joints and motors of the robot."""
 
+from uk_dynamics.arrays import Array, Flags, Indices
 from uk_dynamics.mechanism.resolution.actuators import Actuators, Allocation, Weights
 from uk_dynamics.mechanism.resolution.constraint_resolution import resolve_forces
 from uk_dynamics.mechanism.resolution.contact_shapes import (
@@ -27,7 +28,6 @@ from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanis
 from uk_dynamics.mechanism.resolution.robot_resolution import read_description
 from uk_dynamics.mechanism.resolution.state import (
     ActiveConstraints,
-    Array,
     BatchSolution,
     DynamicsTerms,
     Energy,

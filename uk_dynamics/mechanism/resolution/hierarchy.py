@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.arrays import Indices
+from uk_dynamics.arrays import Flags, Indices
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.exceptions import MechanismFileError, expect_names
@@ -25,12 +24,12 @@ class Hierarchy:
     levels: tuple[Indices, ...]  # their rows
     # diagonal of R = ω²C of (4.17), (m,), in m/(N s²); None where all rows are rigid
     clearance: Array | None
-    rigid: NDArray[np.bool_]  # whether each row holds exactly, (m,)
+    rigid: Flags  # whether each row holds exactly, (m,)
     switchable: Mapping[str, SwitchingSpec]  # how each switchable constraint is switched, by name
     one_sided: frozenset[str]  # constraints of contacts, stops and ropes, which the motion switches
     initial: ActiveConstraints  # those that are on at the start
     _slices: Mapping[str, slice]
-    _masks: dict[frozenset[str], NDArray[np.bool_] | None] = field(default_factory=dict)
+    _masks: dict[frozenset[str], Flags | None] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -91,7 +90,7 @@ class Hierarchy:
         """
         expect_names("switchable constraint", names, self.switchable)
 
-    def mask(self, active: ActiveConstraints | None) -> NDArray[np.bool_] | None:
+    def mask(self, active: ActiveConstraints | None) -> Flags | None:
         """Whether each row acts with these constraints on, (m,); None where all do.
 
         Raises UnknownNameError: One of them is no switchable constraint.
@@ -105,7 +104,7 @@ class Hierarchy:
             self._masks[names] = None if mask.all() else mask
         return self._masks[names]
 
-    def acting(self, active: ActiveConstraints | None = None) -> NDArray[np.bool_]:
+    def acting(self, active: ActiveConstraints | None = None) -> Flags:
         """Whether each row acts, (m,); see :meth:`mask`."""
         mask = self.mask(active)
         return np.ones(len(self.rigid), dtype=bool) if mask is None else mask

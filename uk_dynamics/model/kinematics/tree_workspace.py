@@ -9,13 +9,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.core.linalg import skew
 from uk_dynamics.core.tree import Clusters, Tree, TreeInertia
 from uk_dynamics.model.kinematics.bodies import Body, BodyFrame
 from uk_dynamics.model.kinematics.workspace import Workspace
-from uk_dynamics.model.urdf.description import Array
 
 
 class TreeWorkspace(Workspace):
@@ -28,7 +27,7 @@ class TreeWorkspace(Workspace):
         self,
         found: Sequence[Body],  # bodies by velocity, as :func:`by_freedom` makes them
         frames: Sequence[BodyFrame],  # named frames
-        carriers: NDArray[np.intp],  # the body of each, −1 for the world
+        carriers: Indices,  # the body of each, −1 for the world
         *,
         armature: Array,  # rotor inertia by velocity, (nv,), in kg m² or kg
         gravity: Array,  # (3,), in m/s²

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from builtin_interfaces.msg import Time
-from numpy.typing import NDArray
 from rclpy.duration import Duration
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -18,7 +17,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from uk_dynamics.control.servo import Setpoint
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism.resolution import Array, Indices
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.parameters.parameter import (
     EFFORT_ARRAY,
@@ -234,7 +233,7 @@ COMMANDS: dict[str, type[EffortArrayCommands | JointStateCommands | TrajectoryCo
 }
 
 
-def _driven_joints(mechanism: Mechanism) -> tuple[NDArray[np.intp], list[str], Array]:
+def _driven_joints(mechanism: Mechanism) -> tuple[Indices, list[str], Array]:
     """Indices and names of the joints that motors drive, and their rows of the motor matrix."""
     matrix = mechanism.actuators.matrix
     driven = np.flatnonzero(matrix.any(axis=1))

@@ -7,10 +7,9 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 
-from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism.resolution import Array, Flags, Indices
 from uk_dynamics.ros.topics.messages import LARGEST, NameIndex, view
 
 _TURN = 2.0 * math.pi
@@ -24,7 +23,7 @@ class JointMeasurements:
     writes where there is no sensor, are low-pass filtered differences of positions.
     """
 
-    def __init__(self, names: Sequence[str], turning: NDArray[np.bool_]) -> None:
+    def __init__(self, names: Sequence[str], turning: Flags) -> None:
         """``turning``: which joints are continuous, so that encoders may count within one turn."""
         self.names = tuple(names)
         self._turning = turning
@@ -110,7 +109,7 @@ class JointMeasurements:
 
     def _take_velocity(
         self,
-        target: NDArray[np.intp],
+        target: Indices,
         position: Array,
         velocity: Array | None,
         stamp: int,

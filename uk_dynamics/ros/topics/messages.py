@@ -22,14 +22,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
-from numpy.typing import NDArray
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from uk_dynamics.did_you_mean import some
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.resolution import ActiveConstraints, Actuators, Array
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Actuators, Array, Indices
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.topics.serialized import SerializedJointState
 
@@ -103,9 +102,9 @@ class NameIndex:
         self.problem = ""  # why the names of the last message are not valid; empty when they are
         self.unknown: tuple[str, ...] = ()  # names of the last message that are not wanted
         # indices of the wanted names in the message
-        self.source: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+        self.source: Indices = np.zeros(0, dtype=np.intp)
         # indices of the same names among the wanted ones
-        self.target: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+        self.target: Indices = np.zeros(0, dtype=np.intp)
         self.same = False  # whether the names of the message are the wanted ones in their order
         self._complete = complete
         self._places = {name: place for place, name in enumerate(wanted)}

@@ -9,7 +9,8 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from uk_dynamics.arrays import Indices
 
 if TYPE_CHECKING:
     from uk_dynamics.simulation.recording.trajectory_data import Array, TrajectoryData
@@ -44,7 +45,7 @@ class Panel:
     from_zero: bool = True  # whether 0 belongs to the picture
     floor: float = 0.0  # of a logarithmic axis; 0 for a linear one
     # to draw as points, where values come more rarely than samples; None: lines
-    samples: NDArray[np.intp] | None = None
+    samples: Indices | None = None
     # whether each curve is a bar of its own instead: wide where it is 2, thin where it is 1
     bars: bool = False
 

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uk_dynamics.constraints.references import Followed
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism import Tasks
-from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism.resolution import Array, Flags, Indices, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.viewing.scene.contact_marks import ContactMarker, ContactMarks
 
@@ -30,7 +29,7 @@ class Marks:
     closure_errors: Array
     forces: Array  # force on each child at its frame, (k, 3), in N; its opposite acts on the parent
     torques: Array  # torque on each child, (k, 3), in N·m
-    determined: NDArray[np.bool_]  # whether force and torque are unique, (k,)
+    determined: Flags  # whether force and torque are unique, (k,)
     task_points: Array  # origins of the frames that tasks move, (n, 3), in m
     task_targets: Array  # where tasks want them, (n, 3), in m
     contacts: ContactMarks
@@ -133,7 +132,7 @@ class Marker:
         return points, targets
 
 
-def _framed(constraints: ConstraintSet) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+def _framed(constraints: ConstraintSet) -> tuple[tuple[str, ...], Indices]:
     """Names of the constraints that have frames, and the frames of parent and child, (k, 2)."""
     framed = [
         c

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.constraints.kinds.frames.frame import random_axes
 from uk_dynamics.constraints.kinds.keys import several
 from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.kinds.selections import AXES
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.row import ConstraintTerms, Direction, RobotRow, Row, RowFamily
-from uk_dynamics.constraints.rows.vectors import Array, apply, cross
+from uk_dynamics.constraints.rows.vectors import apply, cross
 from uk_dynamics.exceptions import InputError, expect_names, located
 from uk_dynamics.model import RobotModel
 
@@ -172,7 +172,7 @@ class MassCenterRows(RowFamily):
 class MassPoints:
     """Centres of mass of n links, weighted by their part of the whole mass."""
 
-    frame: NDArray[np.intp]  # Frame of each link, (n,)
+    frame: Indices  # Frame of each link, (n,)
     part: Array  # Mass of each link over the mass of all, (n,)
     center: Array  # Centre of mass in the link's frame, (n, 3), in m
     moved: Array  # 1 where a velocity coordinate moves a link, (n, nv)

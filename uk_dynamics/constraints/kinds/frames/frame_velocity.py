@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Flags
 from uk_dynamics.constraints.kinds import keys
 from uk_dynamics.constraints.kinds.frames.frame import random_axes
 from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
@@ -16,7 +16,7 @@ from uk_dynamics.constraints.kinds.selections import AXES, ROTATION_AXES
 from uk_dynamics.constraints.rows.frame_rows import couple, force_through
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, Row, RowFrames
-from uk_dynamics.constraints.rows.vectors import Array, apply, cross, dot
+from uk_dynamics.constraints.rows.vectors import apply, cross, dot
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ class FrameVelocityRows(FrameRows, of=FrameVelocityRow):
     # angular rows of the declared length in m
     direction: Array
     # Rows whose direction turns with the child, as a robot's "forwards" does, (m,)
-    in_child: NDArray[np.bool_]
-    angular: NDArray[np.bool_]  # Rows of the angular velocity, (m,)
+    in_child: Flags
+    angular: Flags  # Rows of the angular velocity, (m,)
     turning: ClassVar[bool] = True
 
     def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.constraints.kinds import keys
 from uk_dynamics.constraints.kinds.frames.center_of_mass import CenterOfMass, MassPoints
 from uk_dynamics.constraints.kinds.frames.frame import random_axes
 from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.row import ConstraintTerms, RobotRow, Row, RowFamily
-from uk_dynamics.constraints.rows.vectors import Array, apply, cross
+from uk_dynamics.constraints.rows.vectors import apply, cross
 from uk_dynamics.exceptions import located
 
 _LABELS = ("x", "y", "z", "rx", "ry", "rz")
@@ -141,7 +141,7 @@ class MomentumRow(RobotRow):
 class MomentumRows(RowFamily):
     """Rows of all ``momentum`` constraints of a set, in their order."""
 
-    members: tuple[tuple[_Bodies, NDArray[np.intp]], ...]  # with places among the components
+    members: tuple[tuple[_Bodies, Indices], ...]  # with places among the components
 
     def position(self, kinematics: FrameKinematics, t: float, q: Array) -> tuple[Array, Array]:
         """A, and zeros; see :class:`RowFamily`."""

@@ -22,9 +22,8 @@ heavy and light bodies. Stabilised rows, (32), are inside b.
 from abc import abstractmethod
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uk_dynamics.arrays import Array, Indices, largest
+from uk_dynamics.arrays import Array, Flags, Indices, largest
 from uk_dynamics.core.equation.fundamental_equation import Factorization, WhitenedCoordinates
 from uk_dynamics.core.equation.nullspace import ScaledCoordinates
 from uk_dynamics.core.equation.published.pseudoinverse import (
@@ -51,7 +50,7 @@ class ByPseudoinverse(Factorization):
     def _rows_to_check(self) -> Indices:
         return np.arange(len(self.A))
 
-    def _contradicting(self, failed: Indices) -> NDArray[np.bool_]:
+    def _contradicting(self, failed: Indices) -> Flags:
         return self.basis.contradict(failed)
 
 
