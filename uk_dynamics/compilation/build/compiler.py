@@ -188,7 +188,8 @@ def _run(command: list[str], temporary: Path) -> tuple[int, str]:
         os.sched_setscheduler(process.pid, os.SCHED_OTHER, os.sched_param(0))
     while (complaints := _complaints(process)) is None:
         if any(event.is_set() for event in _ends.events):
-            _end(process)
+            with contextlib.suppress(ProcessLookupError):  # with what it has started
+                os.killpg(process.pid, signal.SIGTERM)  # they remove their temporary files
     return process.returncode, complaints
 
 
@@ -198,12 +199,6 @@ def _complaints(process: subprocess.Popen[str]) -> str | None:
         return process.communicate(timeout=_LOOK)[1]
     except subprocess.TimeoutExpired:
         return None
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    """End a compiler and what it has started; they remove their temporary files."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGTERM)
 
 
 @functools.lru_cache(maxsize=4)

@@ -122,7 +122,7 @@ def _definition(kind: type[Kind]) -> dict[str, Any]:
     keys: dict[str, Any] = {"type": {}}
     for key, rule in kind.keys.items():
         title = {} if "$ref" in rule else {"title": key.replace("_", " ").capitalize()}
-        keys[key] = title | rule
+        keys[key] = {**title, **rule}
     for role in (*kind.frames, *kind.optional_frames):
         keys[role] = {"$ref": f"{_COMMON}frame"}
     if kind.friction is not None:

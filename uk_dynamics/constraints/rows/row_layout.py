@@ -63,9 +63,10 @@ class RowLayout:
         length: float,
     ) -> "RowLayout":
         """Lay out the rows of the constraints; see :class:`ConstraintSet` for the arguments."""
-        framed = [c for c in constraints if c.parent is not None and c.child is not None]
-        pair_of = {c.name: index for index, c in enumerate(framed)}
-        pairs = FramePairs([c.parent for c in framed], [c.child for c in framed], ancestor_mask)
+        ends = [(c.name, c.parent, c.child) for c in constraints]
+        framed = [(x, p, c) for x, p, c in ends if p is not None and c is not None]
+        pair_of = {name: index for index, (name, _, _) in enumerate(framed)}
+        pairs = FramePairs([p for _, p, _ in framed], [c for _, _, c in framed], ancestor_mask)
 
         entries: list[_Entry] = []
         for index, constraint in enumerate(constraints):

@@ -15,7 +15,6 @@ from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, RateMoni
 from uk_dynamics.ros.parameters.parameter import commanded_efforts
 from uk_dynamics.ros.process.mechanism_source import MechanismNode, make_dynamics, selection
 from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
-from uk_dynamics.ros.topics.inputs import StateInput
 
 
 class ForwardDynamics(MechanismNode):
@@ -30,14 +29,7 @@ class ForwardDynamics(MechanismNode):
         self._state: State | None = None
         self._solution: Solution | None = None
         self._failure = ""
-        self._states = StateInput(
-            self,
-            self.mechanism,
-            self.problems,
-            self._on_state,
-            command_topic=commanded_efforts(self.settings),
-            settings=self.settings,
-        )
+        self._states = self.states(self._on_state, commanded_efforts(self.settings))
         DiagnosticsPublisher(self, "dynamics", self._report, self.mechanism.name)
 
     def _on_state(self, stamp: Time) -> None:

@@ -13,12 +13,10 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from uk_dynamics.colours import FORCE, LOOP_ERROR, RGB, SHARED, TARGET, TORQUE
 from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.process.mechanism_source import MechanismNode
 from uk_dynamics.ros.timing.clock import steady_clock
-from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.live_references import ControlTime
 from uk_dynamics.ros.topics.odometry_topics import world_frame
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
@@ -214,9 +212,7 @@ class Markers(MechanismNode):
     def __init__(self, **options: Any) -> None:
         super().__init__("markers", **options)
         mechanism = self.mechanism
-        tasks = None
-        if self.settings["tasks"]:
-            tasks = Tasks.from_file(self.settings["tasks"], mechanism)
+        tasks = self.tasks()
         self._dynamics = InterpretedDynamics(mechanism)
         self._marker = SceneMarker(mechanism, tasks)
         self._messages = MarkerMessages(
@@ -227,9 +223,7 @@ class Markers(MechanismNode):
         )
         self._control = ControlTime(self, tasks, self.problems) if tasks else None
         self._stamp: Time | None = None
-        self._states = StateInput(
-            self, mechanism, self.problems, self._on_state, settings=self.settings
-        )
+        self._states = self.states(self._on_state)
         self._publisher = self.create_publisher(MarkerArray, TOPIC, PUBLISHED_QOS)
         self.create_timer(1.0 / self.settings["rate"], self._publish, clock=steady_clock())
 

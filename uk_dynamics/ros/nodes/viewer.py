@@ -14,7 +14,6 @@ from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import Inputs, State
 from uk_dynamics.ros.process.mechanism_source import MechanismNode
 from uk_dynamics.ros.timing.clock import steady_clock
-from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.live_references import ControlTime
 from uk_dynamics.viewing import (
     FRAME_RATE,
@@ -39,9 +38,7 @@ class TopicSource(Source):
         self._state_timeout = node.settings["state_timeout"]
         self._control = ControlTime(node, tasks, node.problems) if tasks else None
         self._task_time: float | None = None
-        self._states = StateInput(
-            node, mechanism, node.problems, self._on_state, settings=node.settings
-        )
+        self._states = node.states(self._on_state)
         self._of_motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._initial = mechanism.initial_guess
         self._answer = ""
@@ -106,7 +103,7 @@ class Viewer(MechanismNode):
         super().__init__("viewer", **options)
         self._server: Any = None
         settings, mechanism = self.settings, self.mechanism
-        tasks = Tasks.from_file(settings["tasks"], mechanism) if settings["tasks"] else None
+        tasks = self.tasks()
         source = TopicSource(self, tasks)
         title = f"{self.get_namespace()} {mechanism.name}".strip("/ ").replace("_", " ")
         self._server = open_server(settings["host"], settings["port"], title)

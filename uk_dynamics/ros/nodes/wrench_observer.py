@@ -14,7 +14,6 @@ from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, RateMonitor, Report
 from uk_dynamics.ros.parameters.parameter import commanded_efforts
 from uk_dynamics.ros.process.mechanism_source import MechanismNode
-from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.messages import wrench_message
 from uk_dynamics.ros.topics.qos import PUBLISHED_QOS
 from uk_dynamics.ros.topics.serialized import JointStateMessage
@@ -42,14 +41,7 @@ class WrenchObserverNode(MechanismNode):
             self._wrench_publisher = self.create_publisher(
                 WrenchStamped, "~/external_wrench", PUBLISHED_QOS
             )
-        self._states = StateInput(
-            self,
-            mechanism,
-            self.problems,
-            self._on_state,
-            command_topic=commanded_efforts(self.settings),
-            settings=self.settings,
-        )
+        self._states = self.states(self._on_state, commanded_efforts(self.settings))
         self.create_service(Trigger, "~/reset", self._on_reset)
         DiagnosticsPublisher(self, "external forces", self._report, mechanism.name)
 

@@ -3,9 +3,11 @@
 """Mechanism, evaluator and servo laws of a node, from its parameters; the URDF also from ROS."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import rclpy
+from builtin_interfaces.msg import Time
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import String
@@ -21,6 +23,7 @@ from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.diagnostics.publisher import MessageProblems
 from uk_dynamics.ros.parameters.parameter import TABLES, Parameters
 from uk_dynamics.ros.timing.clock import runs_on_simulated_time
+from uk_dynamics.ros.topics.inputs import StateInput
 from uk_dynamics.ros.topics.qos import LATCHED_QOS
 
 _WAIT = "wait"  # the backend that is auto without a start while a compiler works
@@ -34,6 +37,16 @@ class MechanismNode(Node):
         self.settings = Parameters(self, TABLES[name])
         self.mechanism = load_mechanism(self, self.settings)
         self.problems = MessageProblems(self)
+
+    def states(self, on_state: Callable[[Time], None], command_topic: str = "") -> StateInput:
+        """Subscribe to states of the mechanism; see :class:`StateInput`."""
+        about = self, self.mechanism, self.problems
+        return StateInput(*about, on_state, command_topic=command_topic, settings=self.settings)
+
+    def tasks(self) -> Tasks | None:
+        """What the parameter ``tasks`` names; None: nothing."""
+        file = self.settings["tasks"]
+        return Tasks.from_file(file, self.mechanism) if file else None
 
 
 def load_mechanism(node: Node, parameters: Parameters) -> Mechanism:
