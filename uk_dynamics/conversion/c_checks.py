@@ -12,11 +12,7 @@ from uk_dynamics.compilation import select_backend
 from uk_dynamics.compilation.verification import Trial, allowed, answered, trials
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.conversion.output_files import filled
-from uk_dynamics.derivatives import (
-    MotionDerivatives,
-    ParameterDerivatives,
-    differentiable,
-)
+from uk_dynamics.derivatives import MotionDerivatives, ParameterDerivatives, differentiable
 from uk_dynamics.escaping import c_comment, c_identifier, c_string
 from uk_dynamics.mechanism.assembly import start
 from uk_dynamics.mechanism.contact import ContactStepping

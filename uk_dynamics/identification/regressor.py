@@ -16,12 +16,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from uk_dynamics.arrays import Flags, Indices
 from uk_dynamics.control.estimation import IndependentJoints, allowed_motions
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.identification.linear_parameters import LinearParameter
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import Array, DynamicsTerms, Inputs, State
+from uk_dynamics.mechanism.resolution import Array, DynamicsTerms, Flags, Indices, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import PARAMETERS_OF_A_LINK, InertialRegressor
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 import uk_dynamics.core.linalg.rotations as so3
-from uk_dynamics.arrays import Array
 from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.kinematics import LoopMotion, twist_map
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism
 
 

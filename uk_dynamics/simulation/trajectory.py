@@ -10,9 +10,7 @@ import numpy as np
 
 from uk_dynamics.exceptions import InputError, located
 from uk_dynamics.simulation.plots.curves import plot_trajectory
-from uk_dynamics.simulation.recording import columns, mcap_trajectory
-from uk_dynamics.simulation.recording.bags import is_bag
-from uk_dynamics.simulation.recording.machine_data import MachineData
+from uk_dynamics.simulation.recording import MachineData, columns, is_bag, mcap_trajectory
 from uk_dynamics.simulation.recording.trajectory_data import (
     Names,
     Statistics,

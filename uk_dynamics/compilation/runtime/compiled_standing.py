@@ -12,7 +12,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from uk_dynamics.arrays import Indices
 from uk_dynamics.compilation.build.library import library_of
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.verification import Comparison, Trial, compare, each, trials, verify
@@ -27,7 +26,7 @@ from uk_dynamics.mechanism.dynamics import (
     Standing,
     TrackingErrors,
 )
-from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism.resolution import Array, Indices, Inputs, State
 
 _Answers = Callable[[Trial], dict[str, Array]]
 

@@ -7,9 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
 
-from uk_dynamics.compilation.build import background
-from uk_dynamics.compilation.build.compiler import CompilationError
-from uk_dynamics.compilation.build.library import is_cached
+from uk_dynamics.compilation.build import CompilationError, background, is_cached
 from uk_dynamics.compilation.runtime.fallback import Fallback
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Dynamics

@@ -16,7 +16,4 @@ from uk_dynamics.control.estimation.state_completion import (
     JointStateEstimate,
     StateCompletion,
 )
-from uk_dynamics.control.estimation.wrench_observer import (
-    ExternalForces,
-    WrenchObserver,
-)
+from uk_dynamics.control.estimation.wrench_observer import ExternalForces, WrenchObserver

@@ -12,25 +12,12 @@ import numpy as np
 from uk_dynamics.compilation import Library, Selection, choose, is_cached, library_of
 from uk_dynamics.compilation.build import CompilationError
 from uk_dynamics.compilation.runtime import LAW, EncoderMemory
-from uk_dynamics.compilation.verification import (
-    Comparison,
-    Trial,
-    compare,
-    each,
-    trials,
-    verify,
-)
+from uk_dynamics.compilation.verification import Comparison, Trial, compare, each, trials, verify
 from uk_dynamics.control.estimation.state_completion import StateCompletion
 from uk_dynamics.core.servo import reading
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism import EncoderSpec
-from uk_dynamics.mechanism.dynamics import (
-    Backend,
-    CompiledLaw,
-    InterpretedDynamics,
-    Law,
-    LawInC,
-)
+from uk_dynamics.mechanism.dynamics import Backend, CompiledLaw, InterpretedDynamics, Law, LawInC
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism
 

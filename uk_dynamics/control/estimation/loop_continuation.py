@@ -89,12 +89,7 @@ class LoopContinuation:
     factors: LoopFactors  # of the last Newton correction
 
     def __init__(
-        self,
-        rows: LoopRows,
-        model: RobotModel,
-        places: Indices,
-        split: Split,
-        tolerance: float,
+        self, rows: LoopRows, model: RobotModel, places: Indices, split: Split, tolerance: float
     ) -> None:
         self._rows = rows
         self._model = model

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uk_dynamics.arrays import Flags
 from uk_dynamics.compilation.runtime import of_standing
 from uk_dynamics.core.servo import (
     AT_LIMIT,
@@ -23,7 +22,7 @@ from uk_dynamics.core.servo import (
 )
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Standing
-from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, State
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Flags, State
 
 
 class Answer(NamedTuple):

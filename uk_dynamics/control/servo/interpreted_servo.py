@@ -9,11 +9,7 @@ import numpy as np
 from uk_dynamics.control.friction_compensation import compensate_friction
 from uk_dynamics.control.servo.robust_servo import Nominal, robust_servo
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.core.servo import (
-    LimitedAllocation,
-    ServoSolution,
-    servo_efforts,
-)
+from uk_dynamics.core.servo import LimitedAllocation, ServoSolution, servo_efforts
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     Demand,

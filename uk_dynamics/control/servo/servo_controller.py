@@ -9,11 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.compilation.runtime import (
-    CompiledServo,
-    ForeignReferenceError,
-    PastPeriod,
-)
+from uk_dynamics.compilation.runtime import CompiledServo, ForeignReferenceError, PastPeriod
 from uk_dynamics.constraints.references import Followed, ReferenceSample
 from uk_dynamics.control.command import Command
 from uk_dynamics.control.limits.motor_limits import Bounds

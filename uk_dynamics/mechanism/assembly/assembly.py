@@ -136,11 +136,7 @@ def assemble(
 
 
 def _from_other_starts(
-    mechanism: ResolvedMechanism,
-    search: Search,
-    guess: Array,
-    free: Flags,
-    tolerance: float,
+    mechanism: ResolvedMechanism, search: Search, guess: Array, free: Flags, tolerance: float
 ) -> Assembly | None:
     """Search around the guess, further and further away; None: never closed."""
     # rows of a hinge are zero where its axes are parallel and where they are opposed, so that half
@@ -157,11 +153,7 @@ def _from_other_starts(
 
 
 def _lead(
-    mechanism: ResolvedMechanism,
-    search: Search,
-    guess: Array,
-    free: Flags,
-    tolerance: float,
+    mechanism: ResolvedMechanism, search: Search, guess: Array, free: Flags, tolerance: float
 ) -> Assembly | None:
     """Move the held coordinates to the guess from the initial guess, closed; None: not possible."""
     if free.all():

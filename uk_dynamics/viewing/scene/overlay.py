@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.arrays import Flags
 from uk_dynamics.colours import (
     BLUE,
     CENTRE,
@@ -25,7 +24,7 @@ from uk_dynamics.colours import (
     TARGET,
     TORQUE,
 )
-from uk_dynamics.mechanism.resolution import Array
+from uk_dynamics.mechanism.resolution import Array, Flags
 from uk_dynamics.viewing.scene.arrow_lengths import ArrowScale
 from uk_dynamics.viewing.scene.contact_marks import CONE_SEGMENTS, ContactMarks
 from uk_dynamics.viewing.scene.link_shapes import quaternions_wxyz
