@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uk_dynamics.constraints.references import Followed, ReferenceSample
+from uk_dynamics.constraints.references import References, ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintSet, ConstraintTerms
 from uk_dynamics.core.servo import lacking, relaxed_share
 from uk_dynamics.exceptions import InputError, expect, inside
@@ -233,9 +233,7 @@ class Tasks:
         """Row names, ``task.label``."""
         return self.constraints.row_names
 
-    def sample(
-        self, t: float, live: Mapping[str, Followed] | None = None
-    ) -> ReferenceSample | None:
+    def sample(self, t: float, live: References | None = None) -> ReferenceSample | None:
         """References of all rows, (mt,) each; None where every one is zero.
 
         Args:
@@ -250,12 +248,7 @@ class Tasks:
         return self.references.sample(t, live)
 
     def evaluate(
-        self,
-        workspace: Workspace,
-        q: Array,
-        v: Array,
-        t: float,
-        live: Mapping[str, Followed] | None = None,
+        self, workspace: Workspace, q: Array, v: Array, t: float, live: References | None = None
     ) -> ConstraintTerms:
         """Task rows at a state; residual is the tracking error, rate the error of the rates.
 

@@ -3,10 +3,9 @@
 """What a view shows at one instant, what is known about it, and what its buttons may ask for."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from uk_dynamics.constraints.references import Followed
+from uk_dynamics.constraints.references import References
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism.resolution import Array, Energy, Inputs, Residual, State
 from uk_dynamics.viewing.scene.marks import Marks
@@ -25,7 +24,7 @@ class Snapshot:
     unreached: tuple[str, ...] | None = None
     task_time: float | None = None  # time of the tasks' references, in s; None: that of the state
     # what replaces references of the tasks file, by task name
-    followed: Mapping[str, Followed] = field(default_factory=dict)
+    followed: References = field(default_factory=dict)
 
 
 class Source(ABC):

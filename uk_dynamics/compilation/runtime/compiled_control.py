@@ -13,7 +13,7 @@ from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.runtime.compiled_laws import flags
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.runtime.reference_table import reference_table, structural_table
-from uk_dynamics.constraints.references import Followed, ReferenceSample
+from uk_dynamics.constraints.references import References, ReferenceSample
 from uk_dynamics.core.servo import POWERS
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Law
@@ -76,7 +76,7 @@ class CompiledControl:
         # switchable constraints that are on; None: as in the mechanism file
         active: ActiveConstraints | None,
         # what replaces references of the tasks file, by name
-        references: Mapping[str, Followed] | None = None,
+        references: References | None = None,
     ) -> None:
         """Set what tasks and structure follow, and which constraints act.
 

@@ -22,6 +22,7 @@ from uk_dynamics.constraints.references import (
     Followed,
     Live,
     Polynomial,
+    References,
     ReferenceSample,
     ReferenceSet,
     Sinusoid,
@@ -41,7 +42,7 @@ class ForeignReferenceError(TypeError):
 
 def reference_table(
     references: ReferenceSet,  # what rows follow over time
-    live: Mapping[str, Followed] | None = None,  # what replaces some of them, by name
+    live: References | None = None,  # what replaces some of them, by name
     # entries of those that nothing replaces, from the last time; it is filled
     declared: dict[str, Array] | None = None,
 ) -> Array | None:

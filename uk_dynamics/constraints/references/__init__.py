@@ -8,6 +8,7 @@ from uk_dynamics.constraints.references.references import (
     Followed,
     Live,
     Reference,
+    References,
     ReferenceSample,
     ReferenceSet,
     Sinusoid,

@@ -48,6 +48,7 @@ class Reference(Protocol):
 
 
 Followed = ReferenceSample | Reference
+References = Mapping[str, Followed]  # by name
 """What replaces a declared reference: a sample that holds at all times, or a function of time."""
 
 
@@ -103,7 +104,7 @@ class ReferenceSet:
         self,
         t: float,  # time, in s
         # samples or functions of time that replace the declared references, by constraint name
-        live: Mapping[str, Followed] | None = None,
+        live: References | None = None,
     ) -> ReferenceSample | None:
         """References of all rows, (m,) each; None where every one is zero.
 

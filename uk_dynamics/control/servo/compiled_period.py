@@ -23,7 +23,7 @@ from uk_dynamics.compilation.runtime import (
     ForeignReferenceError,
 )
 from uk_dynamics.compilation.verification import Comparison, Trial, compare, each, trials
-from uk_dynamics.constraints.references import Followed, ReferenceSample
+from uk_dynamics.constraints.references import References, ReferenceSample
 from uk_dynamics.control.command import Command
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics, Law
@@ -115,10 +115,7 @@ class CompiledPeriod:
         memory.current = False
 
     def efforts(
-        self,
-        state: State,
-        references: Mapping[str, Followed] | None = None,
-        preload: Array | None = None,
+        self, state: State, references: References | None = None, preload: Array | None = None
     ) -> Array | None:
         """Efforts of one period, fresh, (motors,); None: C has none; see :class:`ServoController`.
 
@@ -131,9 +128,7 @@ class CompiledPeriod:
             return None
         return self.call.run(state)
 
-    def set(
-        self, references: Mapping[str, Followed] | None = None, preload: Array | None = None
-    ) -> None:
+    def set(self, references: References | None = None, preload: Array | None = None) -> None:
         """See :meth:`CompiledLaw.set`; arguments are those of :meth:`efforts`."""
         memory, once = self.memory, bool(references) or preload is not None
         if memory.current and not once:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.compilation.runtime import CompiledServo, ForeignReferenceError, PastPeriod
-from uk_dynamics.constraints.references import Followed, ReferenceSample
+from uk_dynamics.constraints.references import References, ReferenceSample
 from uk_dynamics.control.command import Command
 from uk_dynamics.control.limits.motor_limits import Bounds
 from uk_dynamics.control.servo.compiled_period import CompiledPeriod, PeriodCommand
@@ -66,7 +66,7 @@ class ServoController(ServoSettings):
     def command(
         self,
         state: State,
-        references: Mapping[str, Followed] | None = None,
+        references: References | None = None,
         *,
         preload: Mapping[str, float] | Array | None = None,
     ) -> Command:
@@ -103,7 +103,7 @@ class ServoController(ServoSettings):
             return self._decide(state, references, preferred)
 
     def _decide(
-        self, state: State, references: Mapping[str, Followed] | None, preferred: Array | None
+        self, state: State, references: References | None, preferred: Array | None
     ) -> Command:
         """The steps in Python, which are those of ``control_period.c``."""
         standing = None if self._plan is None else self._plan.at(state, self.active)
@@ -330,9 +330,7 @@ class ServoController(ServoSettings):
             state, Inputs(active=active, references=self.structure)
         )
 
-    def errors(
-        self, state: State, references: Mapping[str, Followed] | None = None
-    ) -> TrackingErrors:
+    def errors(self, state: State, references: References | None = None) -> TrackingErrors:
         """Error of each task row and its rate, as in :class:`Command`, without computing efforts.
 
         One-sided tasks have an error beyond their bounds only.

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from uk_dynamics.compilation import Selection, select_backend
 from uk_dynamics.compilation.runtime import CompiledMotion
-from uk_dynamics.constraints.references import Followed, ReferenceSample
+from uk_dynamics.constraints.references import References, ReferenceSample
 from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.internal_efforts import checked_internal_efforts
 from uk_dynamics.control.joint_space_controller import GravityCompensation, Hold
@@ -155,9 +155,7 @@ class ServoModes:
         for law in self._laws.values():
             law.reset(efforts)
 
-    def command(
-        self, state: State, references: Mapping[str, Followed] | None = None
-    ) -> MotorCommand:
+    def command(self, state: State, references: References | None = None) -> MotorCommand:
         """Efforts of the selected law, and what limits them.
 
         Args:
@@ -215,9 +213,7 @@ class ServoModes:
         if law.structure is not self.structure:
             law.structure = self.structure
 
-    def tracking_error(
-        self, state: State, references: Mapping[str, Followed] | None = None
-    ) -> Array:
+    def tracking_error(self, state: State, references: References | None = None) -> Array:
         """Tracking error of the selected law at a measured state, (rows,), in m or rad."""
         law = self._laws[self.mode]
         if isinstance(law, ServoController):

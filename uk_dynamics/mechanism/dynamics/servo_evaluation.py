@@ -2,16 +2,14 @@
 
 """What evaluates the servo law at a state, whatever it is written in."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from uk_dynamics.arrays import Indices
-from uk_dynamics.constraints.references import Followed
+from uk_dynamics.constraints.references import References
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.servo import Known, ServoSolution
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
-
-References = Mapping[str, Followed]
 
 
 class TrackingErrors(NamedTuple):

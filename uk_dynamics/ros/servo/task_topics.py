@@ -2,14 +2,14 @@
 
 """What servo_controller publishes of its tasks: references, tracking errors, bounds, estimates."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
-from uk_dynamics.constraints.references import Followed
+from uk_dynamics.constraints.references import References
 from uk_dynamics.control import Command, MotorCommand
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.mechanism.resolution import State
@@ -44,7 +44,7 @@ class TaskTopics:
         stamp: Time,
         state: State,
         last_command: Callable[[], MotorCommand],
-        followed: Mapping[str, Followed],
+        followed: References,
     ) -> None:
         """Publish the topics that have subscribers; nothing in modes other than ``tasks``."""
         if self._controller is None:

@@ -2,12 +2,11 @@
 
 """What is drawn over a mechanism: closure errors, forces in its joints, targets of tasks."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from uk_dynamics.constraints.references import Followed
+from uk_dynamics.constraints.references import References
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism import Tasks
@@ -57,7 +56,7 @@ class Marker:
         residual: Array,
         solution: Solution | None,
         task_time: float | None = None,
-        followed: Mapping[str, Followed] | None = None,
+        followed: References | None = None,
         inputs: Inputs | None = None,
     ) -> Marks:
         """Everything to be drawn at a state.
@@ -103,10 +102,7 @@ class Marker:
         )
 
     def tracking_error(
-        self,
-        state: State,
-        task_time: float | None = None,
-        followed: Mapping[str, Followed] | None = None,
+        self, state: State, task_time: float | None = None, followed: References | None = None
     ) -> Array:
         """Error of each task row, (mt,), in m or rad."""
         t = state.t if task_time is None else task_time
@@ -117,7 +113,7 @@ class Marker:
         return self._tasks.lacking(rows.residual) / self._tasks.constraints.reference_scale
 
     def _task_marks(
-        self, state: State, task_time: float | None, followed: Mapping[str, Followed] | None
+        self, state: State, task_time: float | None, followed: References | None
     ) -> tuple[Array, Array]:
         if self._tasks is None or self._task_workspace is None:
             return np.zeros((0, 3)), np.zeros((0, 3))
