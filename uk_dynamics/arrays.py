@@ -2,15 +2,17 @@
 
 """Types of arrays by what they hold, and how large that is."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 Reals = NDArray[Any]  # floats, or symbols that stand for them
+Values = Mapping[str, float] | ArrayLike  # by name, or all in their order
 
 
 def largest(values: Array) -> float:

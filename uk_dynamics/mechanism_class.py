@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from uk_dynamics.arrays import Values
 from uk_dynamics.exceptions import expect
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.analysis import Equilibrium, LinearSystem, MechanismReport, report
@@ -100,7 +100,7 @@ class Mechanism(KinematicMechanism):
 
     def assembly(
         self,
-        guess: Mapping[str, float] | ArrayLike | None = None,
+        guess: Values | None = None,
         *,
         hold: Iterable[str] = (),
         tolerance: float | None = None,
@@ -111,7 +111,7 @@ class Mechanism(KinematicMechanism):
 
     def assemble(
         self,
-        guess: Mapping[str, float] | ArrayLike | None = None,
+        guess: Values | None = None,
         *,
         hold: Iterable[str] | None = None,
         tolerance: float | None = None,
@@ -200,11 +200,7 @@ class Mechanism(KinematicMechanism):
         return DynamicsTerms(np.array(terms.M), terms.F, terms.A.copy(), terms.b)
 
     def report(
-        self,
-        q: Mapping[str, float] | ArrayLike | None = None,
-        tasks: Tasks | None = None,
-        *,
-        samples: int = 0,
+        self, q: Values | None = None, tasks: Tasks | None = None, *, samples: int = 0
     ) -> MechanismReport:
         """Mobility, rank, redundant rows and actuation at a configuration.
 
@@ -279,10 +275,10 @@ class Mechanism(KinematicMechanism):
 
     def equilibrium(
         self,
-        guess: Mapping[str, float] | ArrayLike | None = None,
+        guess: Values | None = None,
         *,
         hold: Iterable[str] = (),
-        efforts: Mapping[str, float] | ArrayLike | None = None,
+        efforts: Values | None = None,
         stable: bool = False,
         t: float = 0.0,
     ) -> Equilibrium:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import compress
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from uk_dynamics.arrays import Values
 from uk_dynamics.constraints.rows import ConstraintTerms
 from uk_dynamics.control.command import require_motors
 from uk_dynamics.control.cone_efforts import ConeProgram
@@ -96,9 +96,9 @@ class InverseDynamics:
 def inverse_dynamics(
     mechanism: Mechanism,
     state: State,
-    qdd: Mapping[str, float] | ArrayLike,
+    qdd: Values,
     *,
-    tau: Mapping[str, float] | ArrayLike | None = None,
+    tau: Values | None = None,
     weights: Weights = "limits",
     preload: Mapping[str, float] | None = None,
     active: ActiveConstraints | None = None,
@@ -284,7 +284,7 @@ def _check_state(mechanism: Mechanism, rows: ConstraintTerms, state: State) -> N
 def _consistent_acceleration(
     mechanism: Mechanism,
     terms: DynamicsTerms,
-    qdd: Mapping[str, float] | ArrayLike,
+    qdd: Values,
     state: State,
     contacts: ContactReactions | None,
 ) -> Array:

@@ -8,14 +8,13 @@ from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from uk_dynamics.control.inverse_dynamics import InverseDynamics, inverse_dynamics
 from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.contact import ContactReactions, Patch, contact_patches
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics, require_finite
-from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism.resolution import Array, Inputs, State, Values
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model.urdf import from_quaternion
 
@@ -58,7 +57,7 @@ def standing(
     mechanism: Mechanism,
     state: State,
     *,
-    tau: Mapping[str, float] | ArrayLike | None = None,
+    tau: Values | None = None,
     preload: Mapping[str, float] | None = None,
 ) -> Standing:
     """Whether a mechanism stands on its contacts, how near it is to slipping and to tipping over.

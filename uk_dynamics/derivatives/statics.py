@@ -3,13 +3,12 @@
 """Where a mechanism rests: statics solved by Newton's method through the loops."""
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from uk_dynamics.arrays import Flags, largest
+from uk_dynamics.arrays import Flags, Values, largest
 from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
 from uk_dynamics.derivatives.resting_contacts import RestingContacts
@@ -31,10 +30,10 @@ _RANK = 1e-9  # of singular values
 
 def equilibrium(
     mechanism: ResolvedMechanism,
-    guess: Mapping[str, float] | ArrayLike | None = None,
+    guess: Values | None = None,
     *,
     hold: Iterable[str] = (),
-    efforts: Mapping[str, float] | ArrayLike | None = None,
+    efforts: Values | None = None,
     stable: bool = False,
     t: float = 0.0,
     derivatives: MotionDerivatives | None = None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.arrays import Array, Flags, Indices
+from uk_dynamics.arrays import Array, Flags, Indices, Values
 from uk_dynamics.exceptions import StateError, UnknownNameError
 from uk_dynamics.model.urdf.description import ONE_DOF, Joint
 
@@ -96,7 +96,7 @@ class Coordinates:
         """Place of a joint (or of a coordinate such as ``root.vx``) in v."""
         return _look_up(self._velocity_index, name)
 
-    def to_positions(self, values: Mapping[str, float] | ArrayLike, default: Array) -> Array:
+    def to_positions(self, values: Values, default: Array) -> Array:
         """A checked configuration from names or from an array.
 
         Args:
@@ -119,7 +119,7 @@ class Coordinates:
             q[part] /= norm
         return q
 
-    def to_velocities(self, values: Mapping[str, float] | ArrayLike) -> Array:
+    def to_velocities(self, values: Values) -> Array:
         """A checked (nv,) array of velocities, efforts or other per-velocity numbers.
 
         Names not given are zero. Raises as :meth:`to_positions`.
@@ -150,7 +150,7 @@ class Coordinates:
 
 
 def named_numbers(
-    values: Mapping[str, float] | ArrayLike,  # by name, or all of them, (n,)
+    values: Values,  # by name, or all of them, (n,)
     names: Iterable[str],  # of all n numbers, in their order
     kind: str,  # what has the names, such as a joint
     what: str,  # what the numbers are, such as a position

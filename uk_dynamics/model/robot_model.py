@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike
 
-from uk_dynamics.arrays import Flags
+from uk_dynamics.arrays import Flags, Values
 from uk_dynamics.core.tree import Clusters
 from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.model.coordinates import Coordinates, read_only
@@ -197,9 +196,7 @@ class RobotModel(Coordinates):
         except KeyError:
             raise UnknownNameError("link", name, self.frame_names) from None
 
-    def to_positions(
-        self, values: Mapping[str, float] | ArrayLike, default: Array | None = None
-    ) -> Array:
+    def to_positions(self, values: Values, default: Array | None = None) -> Array:
         """A checked configuration, see :meth:`Coordinates.to_positions`; others are at zero."""
         return super().to_positions(values, self._neutral if default is None else default)
 

@@ -2,21 +2,15 @@
 
 """Forward dynamics in one call, for interactive use."""
 
-from collections.abc import Mapping
-
-from numpy.typing import ArrayLike
-
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import expect
 from uk_dynamics.mechanism.contact import ContactDynamics
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.mechanism.resolution import State
+from uk_dynamics.mechanism.resolution import State, Values
 from uk_dynamics.mechanism_class import Mechanism
 
 
-def forward_dynamics(
-    mechanism: Mechanism, state: State, tau: Mapping[str, float] | ArrayLike | None = None
-) -> Solution:
+def forward_dynamics(mechanism: Mechanism, state: State, tau: Values | None = None) -> Solution:
     """Constrained acceleration and constraint forces (review (36)).
 
     For many evaluations keep ``mechanism.dynamics()`` and call its ``evaluate``. Contacts, stops

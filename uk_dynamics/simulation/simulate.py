@@ -8,7 +8,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from uk_dynamics.exceptions import InputError, SimulationError, expect
 from uk_dynamics.mechanism.analysis import vanishing_rows
@@ -19,7 +18,7 @@ from uk_dynamics.mechanism.dynamics import (
     MotionSegment,
     require_finite,
 )
-from uk_dynamics.mechanism.resolution import Array, State, States
+from uk_dynamics.mechanism.resolution import Array, State, States, Values
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import instants as at
 from uk_dynamics.simulation.controller import Controller
@@ -46,7 +45,7 @@ def simulate(
     controller: Controller | None = None,
     control_period: float | None = None,
     delay: float = 0.0,
-    tau: Mapping[str, float] | ArrayLike | None = None,
+    tau: Values | None = None,
     method: str | None = None,
     step: float | None = None,
     rtol: float = 1e-9,

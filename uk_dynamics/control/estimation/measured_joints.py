@@ -2,13 +2,12 @@
 
 """The measured joints of a mechanism: their indices, accuracy, and measurements as arrays."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from uk_dynamics.exceptions import InputError, expect_names
-from uk_dynamics.mechanism.resolution import Array, Flags
+from uk_dynamics.mechanism.resolution import Array, Flags, Values
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import named_numbers
 
@@ -25,7 +24,7 @@ class Encoders:
         self.columns = np.array([model.velocity_index(n) for n in self.names], dtype=np.intp)
         self.turning = _turning(mechanism, self.names)
 
-    def values(self, values: Mapping[str, float] | ArrayLike, what: str) -> Array:
+    def values(self, values: Values, what: str) -> Array:
         """Measurements in the order of the joints, a new array, (d,)."""
         return named_numbers(values, self.names, "measured joint", what)
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from uk_dynamics.arrays import Indices, largest
+from uk_dynamics.arrays import Indices, Values, largest
 from uk_dynamics.compilation.build import LoopTables
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.estimation.loop_continuation import LoopContinuation, LoopRows
@@ -162,8 +161,8 @@ class StateCompletion:
 
     def complete(
         self,
-        positions: Mapping[str, float] | ArrayLike,
-        velocities: Mapping[str, float] | ArrayLike | None = None,
+        positions: Values,
+        velocities: Values | None = None,
         t: float = 0.0,
         references: Mapping[str, ReferenceSample] | None = None,
         bases: State | None = None,

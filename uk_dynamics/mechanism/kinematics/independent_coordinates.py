@@ -2,12 +2,13 @@
 
 """Coordinates that determine all others at a configuration, and maps from and to them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
 
+from uk_dynamics.arrays import Values
 from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.mechanism.assembly.assembly import assemble, closed_configuration
 from uk_dynamics.mechanism.kinematics.loop_motion import LoopMotion
@@ -83,9 +84,7 @@ class IndependentCoordinates:
         """Their rates of velocities (..., nv), or second rates of accelerations: (..., k)."""
         return np.asarray(v, dtype=float)[..., self._v]
 
-    def configuration(
-        self, values: Mapping[str, float] | ArrayLike, near: Array | None = None
-    ) -> Array:
+    def configuration(self, values: Values, near: Array | None = None) -> Array:
         """The configuration that has these values, (nq,), loops closed.
 
         Args:
@@ -109,7 +108,7 @@ class IndependentCoordinates:
             q = closed_configuration(self.mechanism, assemble(self.mechanism, guess, held))
         return q
 
-    def velocity(self, rates: Mapping[str, float] | ArrayLike, q: Array | None = None) -> Array:
+    def velocity(self, rates: Values, q: Array | None = None) -> Array:
         """The velocities with these rates, (nv,), at a configuration (nq,), by default :attr:`q`.
 
         Rows that change with time are taken at t = 0.
@@ -122,9 +121,7 @@ class IndependentCoordinates:
         T = self.map(self.motion)
         return self._complete(T, self.motion.particular(-self.motion.rate), wanted)
 
-    def acceleration(
-        self, state: State, second_rates: Mapping[str, float] | ArrayLike | None = None
-    ) -> Array:
+    def acceleration(self, state: State, second_rates: Values | None = None) -> Array:
         """The accelerations with these second rates, (nv,), at a state; None: all are zero.
 
         Raises:
@@ -156,7 +153,7 @@ class IndependentCoordinates:
     def _complete(self, T: Array, particular: Array, wanted: Array) -> Array:
         return particular + T @ (wanted - particular[self._v])
 
-    def _rates(self, values: Mapping[str, float] | ArrayLike) -> Array:
+    def _rates(self, values: Values) -> Array:
         """Rates of the velocities' coordinates, those not given zero, (k,)."""
         return named_numbers(values, self.velocities, _KIND, "rate", np.zeros(len(self._v)))
 

@@ -2,13 +2,14 @@
 
 """Jacobians of frames through the loops, and transmission ratios of the motors, with names."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from uk_dynamics.arrays import Values
 from uk_dynamics.core.linalg import skew
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.kinematics.independent_coordinates import IndependentCoordinates
@@ -54,7 +55,7 @@ def frame_jacobian(  # noqa: D417 - a method of mechanisms
     mechanism: ResolvedMechanism,
     frame: Point,
     q: Positions = None,
-    v: Mapping[str, float] | ArrayLike | None = None,
+    v: Values | None = None,
     *,
     of: Of = "motors",
     axes: Axes = "local_world_aligned",

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uk_dynamics.arrays import Array, Indices
+from uk_dynamics.arrays import Array, Indices, Values
 from uk_dynamics.core.linalg import RowBasis
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.dynamics.arguments import require_finite
@@ -19,7 +19,7 @@ from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanis
 from uk_dynamics.mechanism.resolution.state import State
 
 #: One state or many: a state, positions by name, (nq,) or (K, nq); None is the initial guess.
-Positions = State | Mapping[str, float] | ArrayLike | None
+Positions = State | Values | None
 
 _LEAST_ROW = 1e-12
 _EXCURSIONS = (0.0, 0.5, 1.0)  # rad, or parts of the machine's size, from the initial guess

@@ -2,7 +2,7 @@
 
 """From names in a file to frames, joints and motors of the robot."""
 
-from uk_dynamics.arrays import Array, Flags, Indices
+from uk_dynamics.arrays import Array, Flags, Indices, Values
 from uk_dynamics.mechanism.resolution.actuators import Actuators, Allocation, Weights
 from uk_dynamics.mechanism.resolution.constraint_resolution import resolve_forces
 from uk_dynamics.mechanism.resolution.contact_shapes import (

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from uk_dynamics.arrays import Array
+from uk_dynamics.arrays import Array, Values
 from uk_dynamics.core.servo import LIMITS
 from uk_dynamics.exceptions import InputError, MechanismFileError, expect_names, located
 from uk_dynamics.mechanism.files.specification import ActuatorSpec
@@ -67,7 +66,7 @@ class Actuators:
         """Number of motors."""
         return len(self.names)
 
-    def efforts(self, values: Mapping[str, float] | ArrayLike) -> Array:
+    def efforts(self, values: Values) -> Array:
         """Efforts as a checked, fresh array, (motors,), in N or N·m.
 
         Args:
@@ -80,7 +79,7 @@ class Actuators:
         none = np.zeros(len(self.names))
         return named_numbers(values, self.names, "actuator", "effort", none)
 
-    def generalized_force(self, values: Mapping[str, float] | ArrayLike) -> Array:
+    def generalized_force(self, values: Values) -> Array:
         """τ = S u, (nv,), in N or N·m; see :meth:`efforts` for the argument and errors."""
         return self.matrix @ self.efforts(values)
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from uk_dynamics.arrays import Values
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.resolution.actuators import Actuators
 from uk_dynamics.mechanism.resolution.state import Array, Inputs, State
@@ -88,18 +89,13 @@ class NamedValues:
     actuators: Actuators
     initial_guess: Array  # configuration near which the loops close, (nq,)
 
-    def configuration(self, values: Mapping[str, float] | ArrayLike | None = None) -> Array:
+    def configuration(self, values: Values | None = None) -> Array:
         """A checked configuration (nq,): an array, or the initial guess with joints replaced."""
         if values is None:
             return self.initial_guess.copy()
         return self.model.to_positions(values, default=self.initial_guess)
 
-    def state(
-        self,
-        q: Mapping[str, float] | ArrayLike | None = None,
-        v: Mapping[str, float] | ArrayLike | None = None,
-        t: float = 0.0,
-    ) -> State:
+    def state(self, q: Values | None = None, v: Values | None = None, t: float = 0.0) -> State:
         """A checked state; names left out are at the initial guess, their velocities zero.
 
         Args:
@@ -117,11 +113,7 @@ class NamedValues:
         return State(float(t), self.configuration(q), velocity)
 
     def pose(
-        self,
-        link: Point,
-        q: Mapping[str, float] | ArrayLike | None = None,
-        *,
-        relative_to: Point | None = None,
+        self, link: Point, q: Values | None = None, *, relative_to: Point | None = None
     ) -> tuple[Array, Array]:
         """Where a link is: forward kinematics, of positions that close the loops or do not.
 
@@ -147,9 +139,7 @@ class NamedValues:
         _, origin, axes = placed(self.model, workspace, relative_to)
         return axes.T @ (place - origin), axes.T @ rotation
 
-    def wrench_forces(
-        self, wrenches: Mapping[Point, ArrayLike], q: Mapping[str, float] | ArrayLike | None = None
-    ) -> Array:
+    def wrench_forces(self, wrenches: Mapping[Point, ArrayLike], q: Values | None = None) -> Array:
         """Generalized forces of forces and torques on links: what ``tau`` takes everywhere.
 
         Args:
@@ -167,12 +157,7 @@ class NamedValues:
         """
         return wrench_forces(self.model, wrenches, self.configuration(q))
 
-    def inputs(
-        self,
-        tau: Mapping[str, float] | ArrayLike | None = None,
-        *,
-        efforts: Mapping[str, float] | ArrayLike | None = None,
-    ) -> Inputs:
+    def inputs(self, tau: Values | None = None, *, efforts: Values | None = None) -> Inputs:
         """Checked inputs from joint forces and motor efforts, which add up.
 
         Args:
