@@ -81,6 +81,26 @@ static int uk_contact_accelerate(uk_memory *m, uk_eliminated *by) {
 #endif
 }
 
+/* The acceleration by a force, in its place, of which rows ask what is right. */
+static void uk_contact_accelerate_by(uk_memory *m, const uk_eliminated *by, double *force, const double *right) {
+  uk_lanes_whiten(m, force);
+#if UK_BY_BLOCKS
+  if (by->sure) uk_answer_by_blocks(m, by, right, force);
+  else
+#endif
+  {
+    (void)by, (void)right;
+#if UK_M > 0
+    uk_basis b = uk_rows_of(m);
+    b.rank = (int)m->rank;
+    uk_rotate(&b, force);
+    uk_find_coordinates(&b, right, force);
+    uk_rotate_back(&b, force);
+#endif
+  }
+  uk_lanes_unwhiten(m, force);
+}
+
 /* As those of admissible.c. */
 static void uk_contact_admissible(const uk_memory *m, const uk_eliminated *by, double *x) {
 #if UK_BY_BLOCKS
@@ -98,22 +118,13 @@ static void uk_contact_admitted(const uk_memory *m, const uk_eliminated *by, dou
     (void)by, uk_admitted(m, (int)m->rank, x);
 }
 
-/* Impulses of closed constraints, and velocities after them in the place of those without them. */
-static int uk_contact_impulses(const uk_memory *m, const uk_eliminated *by, uk_contacts *x, uk_cone *c,
-                               const int *closed, const long long *mode, const double *rows, double *parts, double h,
-                               double *v) {
+/* How closed constraints respond to their impulses. */
+static void uk_contact_respond(const uk_memory *m, const uk_eliminated *by, uk_cone *c, const int *closed,
+                               const double *rows, double *parts) {
   const int N = 3 * c->n, rank = (int)m->rank;
   for (int i = 0; i < N; ++i) {
-    const int k = closed[i / 3], normal = i % 3 == 0;
     double *own = parts + i * UK_NV;
-    memcpy(own, rows + (3 * k + i % 3) * UK_NV, sizeof(double) * UK_NV);
-    c->r[i] = x->impulse[3 * k + i % 3];
-    c->q[i] = uk_along(own, v);
-    if (normal) {
-      const double approach = uk_along(own, m->v);
-      if (approach < 0.0) c->q[i] += x->restitution[k] * approach;
-      c->friction[i / 3] = x->friction[k];
-    }
+    memcpy(own, rows + (3 * closed[i / 3] + i % 3) * UK_NV, sizeof(double) * UK_NV);
     uk_contact_admissible(m, by, own);
     for (int j = 0; j <= i; ++j) {
       const double *other = parts + j * UK_NV;
@@ -121,6 +132,23 @@ static int uk_contact_impulses(const uk_memory *m, const uk_eliminated *by, uk_c
       for (int l = rank; l < UK_NV; ++l) sum += own[l] * other[l];
       c->W[i * N + j] = c->W[j * N + i] = sum;
     }
+  }
+}
+
+/* Impulses of closed constraints, and velocities after them in the place of those without them. */
+static int uk_contact_impulses(const uk_memory *m, const uk_eliminated *by, uk_contacts *x, uk_cone *c,
+                               const int *closed, const long long *mode, const double *rows, const double *parts,
+                               double h, double *v) {
+  const int N = 3 * c->n, rank = (int)m->rank;
+  for (int i = 0; i < N; ++i) {
+    const int k = closed[i / 3];
+    const double *own = rows + (3 * k + i % 3) * UK_NV;
+    c->r[i] = x->impulse[3 * k + i % 3];
+    c->q[i] = uk_along(own, v);
+    if (i % 3) continue;
+    const double approach = uk_along(own, m->v);
+    if (approach < 0.0) c->q[i] += x->restitution[k] * approach;
+    c->friction[i / 3] = x->friction[k];
   }
   for (int i = 0; i < c->n; ++i) {
     const int k = closed[i], at = 3 * i * (N + 1);
@@ -140,6 +168,19 @@ static int uk_contact_impulses(const uk_memory *m, const uk_eliminated *by, uk_c
   uk_contact_admitted(m, by, moved);
   for (int i = 0; i < UK_NV; ++i) v[i] += moved[i];
   return 0;
+}
+
+/* Velocities after a step without impulses, with Coriolis and centrifugal forces and the bias of rows at the velocities
+ * v of its middle instead of those before it, whose forces are `inertial`. */
+static void uk_contact_turn(uk_memory *m, const uk_eliminated *by, const double *v, double h, const double *inertial,
+                            double *shared, double *free) {
+  double force[UK_NV], bias[UK_ROWS], rate[UK_ROWS];
+  uk_lanes_terms_rates(m->t, m->q, v, UK_FOLLOWED UK_P, m->H, force, m->A, bias, m->residual, rate, shared);
+  uk_lanes_terms_inertia(m->t, m->q, v, UK_FOLLOWED UK_P, m->H, force, m->A, bias, m->residual, rate, shared);
+  for (int i = 0; i < UK_NV; ++i) force[i] = inertial[i] - force[i];
+  for (int r = 0; r < UK_M; ++r) bias[r] = m->active[r] * (m->bias[r] - bias[r]);
+  uk_contact_accelerate_by(m, by, force, bias);
+  for (int i = 0; i < UK_NV; ++i) free[i] += h * force[i];
 }
 
 /* Modes after a step, and rows that act then. */
@@ -208,7 +249,7 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   int *closed = (int *)(gap + x->count);
   const long long *mode = x->mode + x->taken * x->count;
   const double t = m->t;
-  double q[UK_NQ], v[UK_NV], free[UK_NV];
+  double q[UK_NQ], v[UK_NV], free[UK_NV], inertial[UK_NV], shared[UK_TERMS_SHARED];
   uk_eliminated by;
   if (x->taken == x->steps) return 1;
   uk_contact_base(m, active, x);
@@ -216,18 +257,30 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   memcpy(m->q, q, sizeof q);
   m->t = t + 0.5 * h;
   if (uk_follow_structure(m, followed)) return 1;
-  uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
+  uk_lanes_terms_configuration(UK_STATE_TERMS, shared);
+  uk_lanes_terms_rates(UK_STATE_TERMS, shared);
+  uk_lanes_terms_inertia(UK_STATE_TERMS, shared);
+  memcpy(inertial, m->force, sizeof inertial);
+  uk_lanes_terms_forces(UK_STATE_TERMS, shared);
   uk_contact_rows(m, x, h, rows, gap);
   if (uk_contact_accelerate(m, &by)) return 1;
   for (int i = 0; i < UK_NV; ++i) v[i] = free[i] = m->v[i] + h * m->qdd[i];
   int n = -1, fell_back = 0, more = uk_contact_closed(x, mode, rows, gap, 0.0, v, 0, closed);
-  while (more > n) { /* they may drive others in */
-    uk_cone cone = uk_cone_at(n = more, x->room);
-    memcpy(v, free, sizeof v);
-    if (uk_contact_impulses(m, &by, x, &cone, closed, mode, rows, parts, h, v)) return 1;
-    fell_back |= cone.fell_back;
-    x->error = fmax(x->error, cone.error);
-    more = uk_contact_closed(x, mode, rows, gap, h, v, n, closed);
+  for (int turned = 0; turned < 2; ++turned) {
+    if (turned) { /* with the mean of the velocities before and after, which has all impulses */
+      for (int i = 0; i < UK_NV; ++i) v[i] = 0.5 * (m->v[i] + v[i]);
+      uk_contact_turn(m, &by, v, h, inertial, shared, free);
+    }
+    do { /* they may drive others in */
+      uk_cone cone = uk_cone_at(more, x->room);
+      if (more > n) uk_contact_respond(m, &by, &cone, closed, rows, parts);
+      n = more;
+      memcpy(v, free, sizeof v);
+      if (uk_contact_impulses(m, &by, x, &cone, closed, mode, rows, parts, h, v)) return 1;
+      fell_back |= cone.fell_back;
+      x->error = fmax(x->error, cone.error);
+      more = uk_contact_closed(x, mode, rows, gap, h, v, n, closed);
+    } while (more > n);
   }
   x->fell_back += fell_back;
   uk_contact_modes(m, x, rows, v, x->mode + (x->taken + 1) * x->count);

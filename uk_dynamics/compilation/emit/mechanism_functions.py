@@ -85,6 +85,8 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
     """``uk_lanes_terms``: M, F, A, bias, residual and rate at a state.
 
     Its parts are ``…_configuration``: M, A and residual, ``…_rates`` and ``…_forces``: F and bias.
+    Of mechanisms with one-sided constraints the latter begins with ``…_inertia``: bias, and h in
+    the place of F. After ``…_rates`` at other velocities it says what these are there.
     """
     name = "uk_lanes_terms"
     given = ("q", "v", "followed", *parameters(mechanism))
@@ -97,20 +99,28 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
     blocks = {
         "configuration": _at_a_configuration(terms, mechanism.model.velocity_parents),
         "rates": places(rate=terms.rate),
-        "forces": places(F=terms.F, bias=terms.bias),
     }
-    statements = [writer.statements(x) for x in blocks.values()]
     # where rows are pivoted in the place of M and A, the configuration is not kept
-    pieces = in_pieces(name, types, statements, LANES, lasting=("M", "A"))
+    lasting: tuple[str, ...] = ("M", "A")
+    if mechanism.one_sided:  # but in the middle of a step
+        lasting = ()
+        blocks["inertia"] = places(F=terms.h, bias=terms.bias)
+        blocks["forces"] = places(F=terms.F)
+    else:
+        blocks["forces"] = places(F=terms.F, bias=terms.bias)
+    statements = [writer.statements(x) for x in blocks.values()]
+    pieces = in_pieces(name, types, statements, LANES, lasting=lasting)
     common = {
         "real": LANES.real,
         "parameters": ", ".join(f"{kind} {x}" for x, kind in types.items()),
         "unused": " ".join(f"(void){x};" for x in (*types, "shared")),
     }
     in_memory = ", ".join(f"m->{_IN_MEMORY.get(x, x)}" for x in _TERMS_WANTED)
+    calls = dict(zip(blocks, pieces.calls, strict=True))
+    calls["forces"] = calls.get("inertia", "") + calls["forces"]
     parts = (
-        _PART.format(name=f"{name}_{block}", calls=calls, **common)
-        for block, calls in zip(blocks, pieces.calls, strict=True)
+        _PART.format(name=f"{name}_{block}", calls=called, **common)
+        for block, called in calls.items()
     )
     return header(
         f"{name}.h",

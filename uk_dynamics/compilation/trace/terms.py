@@ -45,6 +45,8 @@ class SymbolicTerms(NamedTuple):
     graph: Graph  # where all of them are nodes
     # results with formulas, by name in the memory of C; of ``tau``, ``qdd`` and ``ideal_force`` too
     formulas: Mapping[str, Objects] = MappingProxyType({})
+    # what of F is −h: Coriolis, centrifugal and gravitational forces, (nv,)
+    h: Objects = as_objects([])
 
 
 class SymbolicTasks(NamedTuple):
@@ -109,7 +111,7 @@ def trace(mechanism: ResolvedMechanism) -> SymbolicTerms:
         known = (force + tau, x.tree.bias, qdd, ideal)
         at = Instant(x.t, x.q, x.v, *(cast(Array, array) for array in known))
         found_by[result.memory] = cast(Objects, result.formula(at))
-    return SymbolicTerms(x.tree.mass, F, A, bias, residual, rate, x.graph, found_by)
+    return SymbolicTerms(x.tree.mass, F, A, bias, residual, rate, x.graph, found_by, x.tree.bias)
 
 
 def trace_tasks(tasks: Tasks) -> SymbolicTasks:

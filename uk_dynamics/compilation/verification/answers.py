@@ -23,6 +23,7 @@ from uk_dynamics.mechanism.dynamics import (
     Instants,
     InterpretedDynamics,
     Motion,
+    MotionSegment,
     ServoEvaluator,
 )
 from uk_dynamics.mechanism.resolution import (
@@ -116,25 +117,29 @@ def _contact_answers(
     mechanism: ResolvedMechanism, reference: Dynamics, motion: Motion, given: Sequence[Trial]
 ) -> Iterator[Comparison]:
     """Compare a step over contacts, all open before it."""
-    # Several contacts with friction may have several motions. So Python begins with the impulses
-    # that C has found: where they fulfil the conditions it finds the same motion, else another one.
+    # Several contacts with friction may have several motions. So both begin with impulses that C
+    # has found: near them they find the same motion, from none perhaps another one.
     stepping, name = ContactStepping(mechanism), "a step over contacts"
     smooth = Inputs(active=stepping.without(mechanism.hierarchy.initial), stabilize=False)
     is_open = np.zeros(len(stepping.names), dtype=np.int64)
 
     def expected(trial: Trial) -> Found:
-        compiled(trial)
+        stepping.forget()
+        in_c(trial)
         start = reference.project(trial.state, smooth)
         end, _ = stepping.step(start, _STEP, reference, replace(smooth, tau=trial.tau))
         return {name: np.concatenate([end.q, end.v])}
 
-    def compiled(trial: Trial) -> Found:
+    def in_c(trial: Trial) -> MotionSegment:
         start = reference.project(trial.state, smooth)
-        stepping.forget()
         motion.act(smooth, np.zeros(len(mechanism.actuators)), trial.tau)
         given = start, Instants.alone((start.t, start.t + _STEP))
-        over = stepping.tables, is_open
-        found = motion.move(*given, step=_STEP, method="moreau", over=over)
+        return motion.move(*given, step=_STEP, method="moreau", over=(stepping.tables, is_open))
+
+    def compiled(trial: Trial) -> Found:
+        stepping.forget()
+        in_c(trial)
+        found = in_c(trial)
         solved = found.phase == "done"  # what C does not solve is left to Python
         return {name: np.concatenate([found.state.q, found.state.v])} if solved else None
 

@@ -181,17 +181,16 @@ class ClosedContacts:
 
     def _impulses(
         self,
-        state: State,  # with the velocities before
-        inputs: Inputs,
-        active: ActiveConstraints,
+        factorization: Factorization,
+        rows: _Closed,
         closed: NDArray[np.intp],
+        speeds: Array,  # velocities before, (nv,)
         free: Array,  # velocities after it without impulses, (nv,)
         loads: Array,  # impulses that press joints that stick, in N s or N·m s; NaN of others
         multipliers: Array,  # of all rows with none of them, times the step, (m,)
     ) -> tuple[ConeSolution, Array]:
         """Impulses of closed constraints, their motion, and velocities after them, (nv,)."""
-        factorization, rows = self._prepare(state, inputs, active, closed, {})
-        before, q = (rows.jacobian @ state.v).reshape(-1, 3), (rows.jacobian @ free).reshape(-1, 3)
+        before, q = (rows.jacobian @ speeds).reshape(-1, 3), (rows.jacobian @ free).reshape(-1, 3)
         q[:, 0] += self._restitution[closed] * np.minimum(before[:, 0], 0.0)
         start = self._last[closed]
         friction = self._friction[closed]
@@ -290,7 +289,12 @@ class ClosedContacts:
         """
         W, q, loads = problem.W, problem.q, pressing.loads.copy()
         known = not pressing.inside.any()
-        inside = loads if known else pressing.forces(pressing.multipliers)
+
+        def pressed_by(forces: Array) -> Array:  # what is in loop joints
+            held = factorization.holding(rows.force @ forces.ravel())
+            return pressing.forces(pressing.multipliers + factorization.multipliers(held))
+
+        inside = loads if known else pressed_by(np.zeros(len(q)) if start is None else start)
         for _ in range(_MOST_LOADS):
             loads[pressing.inside] = (pressing.loads * inside)[pressing.inside]
             for i in np.flatnonzero(np.isfinite(loads)).tolist():
@@ -300,10 +304,8 @@ class ClosedContacts:
             found = solve_cone_problem(problem, start)
             if known:
                 return found
-            held = factorization.holding(rows.force @ found.forces.ravel())
-            multipliers = pressing.multipliers + factorization.multipliers(held)
             before, start = inside, found.forces
-            inside = pressing.forces(multipliers)
+            inside = pressed_by(start)
             off = largest(inside - before) / max(largest(inside), np.finfo(float).tiny)
             if off <= _SAME_LOADS:
                 return found

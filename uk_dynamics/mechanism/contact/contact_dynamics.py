@@ -93,7 +93,8 @@ class ContactDynamics(ClosedContacts):
         if not (places.rate[closed] < -SLOW).any():
             return None
         contacts = np.full(len(closed), np.nan), np.zeros(self._load_map.shape[2])
-        found, v = self._impulses(state, inputs, active, closed, state.v, *contacts)
+        ready = self._prepare(state, inputs, active, closed, {})
+        found, v = self._impulses(*ready, closed, state.v, state.v, *contacts)
         after = State(state.t, state.q, v)
         lost = self._dynamics.energy(state).kinetic - self._dynamics.energy(after).kinetic
         struck = tuple(self.names[i] for i in closed[found.forces[:, 0] > 0.0].tolist())

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.integration import steps_between
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism.contact.closed_contacts import CLOSE, RESTING, ClosedContacts
@@ -191,14 +192,21 @@ class ContactStepping(ClosedContacts):
         closes |= gap <= CLOSE
         stuck = [one.sticking in before.names for one in self.one_sided]
         loads = np.where(stuck, self._static, self._coulomb) * np.where(self._pinned, 1.0, h)
-        taken, iterations, fell_back = -1, 0, False
-        while closes.sum() > taken:  # impulses may drive others in
-            closed = np.flatnonzero(closes)
-            taken = len(closed)
-            pressed = loads[closed], multipliers
-            found, v = self._impulses(middle, inputs, active, closed, free, *pressed)
-            iterations, fell_back = iterations + found.iterations, fell_back or found.fell_back
-            closes |= gap + 0.5 * h * normal @ v <= CLOSE
+        iterations, fell_back = 0, False
+        closed, ready, v = np.flatnonzero(closes), None, state.v
+        for turned in (False, True):
+            if turned:
+                turn = self._turn(middle, 0.5 * (state.v + v), without)
+                free, multipliers = free + h * turn.qdd, multipliers + h * self._multipliers(turn)
+            while True:
+                ready = ready or self._prepare(middle, inputs, active, closed, {})
+                found, v = self._impulses(*ready, closed, state.v, free, loads[closed], multipliers)
+                iterations += found.iterations
+                fell_back |= found.fell_back
+                closes |= gap + 0.5 * h * normal @ v <= CLOSE
+                if closes.sum() == len(closed):
+                    break
+                closed, ready = np.flatnonzero(closes), None  # impulses may drive others in
         self.effort = self.effort.plus(ContactEffort(found.error, iterations, int(fell_back)))
         if not found.solved:
             self._unsolved = max(self._unsolved, found.error)
@@ -207,6 +215,18 @@ class ContactStepping(ClosedContacts):
         active = self._modes(active, closed[rests], {}, part, RESTING)
         end = State(state.t + h, integrate(middle.q, 0.5 * h * v), v)
         return self._projected(end, dynamics, replace(inputs, active=active), teeth), active
+
+    def _turn(self, middle: State, mean: Array, inputs: Inputs) -> Solution:
+        """What Coriolis and centrifugal forces change with the mean velocity of a step, (nv,).
+
+        They, and what rows need, are those of the velocity before it; friction and damping stay so.
+        """
+        found = []
+        for v in (mean, middle.v):
+            at = self._dynamics.prepare(replace(middle, v=v), inputs)
+            found.append((at.workspace.bias.copy(), at.rows.bias))
+        (h, rows), (h_before, rows_before) = found
+        return at.factorization.solve(h_before - h, rows_before - rows)
 
     def _projected(self, end: State, dynamics: Dynamics, inputs: Inputs, teeth: Array) -> State:
         """The end of a step on the rows that act; positions outside of all surfaces.
