@@ -74,19 +74,9 @@ SHARED: dict[str, dict[str, str]] = {
     **{
         key: {"$ref": _COMMON + key}
         for key in (
-            "feedback",
-            "level",
-            "priority",
-            "relaxed",
-            "while_lifted",
-            "compliance",
-            "switchable",
-            "active",
-            "on_activation",
-            "one_sided",
-            "backlash",
-            "restitution",
-            "stabilization",
+            *("feedback", "level", "priority", "relaxed", "while_lifted", "compliance"),
+            *("switchable", "active", "on_activation"),
+            *("one_sided", "backlash", "restitution", "stabilization"),
         )
     },
     **{key: {"$ref": _CONSTRAINT + key} for key in ("indices", "for_each", "where")},

@@ -22,7 +22,7 @@ from uk_dynamics.control.servo.period_memory import BumplessStart, Prediction
 from uk_dynamics.control.servo.robust_promise import Promise, promise
 from uk_dynamics.control.servo.servo_backend import servo_evaluator
 from uk_dynamics.control.servo.task_gains import TaskGains
-from uk_dynamics.exceptions import InputError, expect
+from uk_dynamics.exceptions import InputError, expect, expect_names
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Told
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array
@@ -105,8 +105,7 @@ class ServoSettings:
         self.gains = TaskGains(tasks.constraints, memory.fields)
         self._friction: Literal["model", "none"] = friction
         memory.fields["friction"][0] = friction == "model"
-        if friction not in ("model", "none"):
-            raise InputError(f'no friction "{friction}"; there are: model, none', place="friction")
+        expect_names("friction", [friction], ("model", "none"), place="friction")
         self._evaluator = servo_evaluator(
             tasks,
             backend,

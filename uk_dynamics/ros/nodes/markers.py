@@ -25,16 +25,8 @@ from uk_dynamics.viewing.scene import Marker as SceneMarker
 
 TOPIC = "mechanism_markers"
 FRAMES, CLOSURE_ERRORS, FORCES, TORQUES, LABELS, TARGETS, ERRORS, *_CONTACTS = NAMESPACES = (
-    "loop_frames",
-    "closure_errors",
-    "forces",
-    "torques",
-    "labels",
-    "targets",
-    "task_errors",
-    "contacts",
-    "contact_forces",
-    "friction_cones",
+    *("loop_frames", "closure_errors", "forces", "torques", "labels", "targets", "task_errors"),
+    *("contacts", "contact_forces", "friction_cones"),
 )
 CONTACTS, CONTACT_FORCES, CONES = _CONTACTS
 LIFETIME = 1.0  # s; markers vanish when the node has ended

@@ -51,14 +51,8 @@ WALL_CLOCK = 1e8  # s: times above count from 1970
 # what readers of files raise at a damaged one
 BROKEN = (
     *(ValueError, TypeError, AttributeError, LookupError, RuntimeError, EOFError, MemoryError),
-    *(
-        SyntaxError,
-        OverflowError,
-        zipfile.BadZipFile,
-        zlib.error,
-        struct.error,
-        tokenize.TokenError,
-    ),
+    *(SyntaxError, OverflowError),
+    *(zipfile.BadZipFile, zlib.error, struct.error, tokenize.TokenError),
 )
 _SHOWN = 8  # columns, in an error
 
