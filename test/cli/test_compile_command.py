@@ -34,7 +34,7 @@ def test_it_compiles_into_the_cache(capsys, monkeypatch, tmp_path):
     assert main(["compile", "four_bar", "--tasks", "four_bar_turn"]) == 0
     libraries = list(tmp_path.rglob("*.so"))
     said = capsys.readouterr().out
-    assert len(libraries) == 3  # for one state and for many at a time, and for the servo law
+    assert len(libraries) == 4  # one state, many at a time, hold, and the servo law
     assert all(str(library) in said for library in libraries)
 
 

@@ -7,13 +7,17 @@ as in the servo law. Friction is not compensated, because it helps a machine to 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import compress
+from pathlib import Path
 
 import numpy as np
 
-from uk_dynamics.compilation import select_backend
-from uk_dynamics.compilation.runtime import CompiledMotion, ForeignReferenceError, JointSpaceMemory
+from uk_dynamics.compilation import Library, is_cached, library_of
+from uk_dynamics.compilation.build import CompilationError
+from uk_dynamics.compilation.runtime import LAW, ForeignReferenceError, JointSpaceMemory
+from uk_dynamics.compilation.verification import Comparison, Trial, compare, each, trials, verify
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.command import MotorCommand, require_motors
 from uk_dynamics.control.internal_efforts import InternalEfforts
@@ -81,18 +85,29 @@ class JointSpaceController(ABC):
         self.limits = MotorLimits(mechanism, control_period, self._memory.fields)
 
     def compiled(self) -> CompiledLaw | str:
-        """Itself in C, where the mechanism is; otherwise what keeps it in Python."""
-        motion = select_backend(self.mechanism, "cached").motion()
-        if not isinstance(motion, CompiledMotion):
+        """Itself in C, where the mechanism is; otherwise what keeps it in Python.
+
+        Its library is made when it is first needed, as that of batches.
+        """
+        mechanism, memory = self.mechanism, self._memory
+        if not is_cached(mechanism):
             return ""
-        if self.mechanism.local is not None:
-            return f"{self.mechanism.model.nv} velocities to hold"
+        if mechanism.local is not None:
+            return f"{mechanism.model.nv} velocities to hold"
         try:
             self._set_in_c()
-        except ForeignReferenceError as error:
+            path = library_of(mechanism, Library.JOINT_SPACE)
+            verify(path, f"hold of {mechanism.name}", partial(_answers, mechanism, path))
+        except (CompilationError, ForeignReferenceError) as error:
             return str(error)
-        memory = self._memory
-        return LawInC(memory.law(motion), memory.remembered, self._set_in_c, self._tracking_errors)
+        return LawInC(memory.law(path), memory.remembered, self._set_in_c, self._tracking_errors)
+
+    def _efforts_in_c(self, path: Path, state: State) -> Array | None:
+        """Efforts by a library; None: it has none."""
+        self._set_in_c()
+        law, efforts = self._memory.law(path), np.zeros(len(self.mechanism.actuators))
+        places = (x.ctypes.data for x in (state.q, state.v, efforts))
+        return None if LAW(law.function)(law.controller, state.t, *places, None) else efforts
 
     def _set_in_c(self) -> None:
         """Tell C what the controller is set to; see :meth:`CompiledLaw.set`."""
@@ -285,3 +300,25 @@ class Hold(JointSpaceController):
             self.position = state.q
         damping, stiffness = self._memory.fields["damping"], self._memory.fields["stiffness"]
         return state, -damping * state.v - stiffness * self.tracking_error(state)
+
+
+def _answers(mechanism: Mechanism, path: Path) -> Iterator[Comparison]:
+    """Compare efforts in C with those in Python, most of them at limits."""
+
+    def laws() -> list[JointSpaceController]:
+        held = Hold(mechanism, control_period=_PERIOD)
+        held.position = mechanism.initial_guess
+        return [held, GravityCompensation(mechanism, control_period=_PERIOD)]
+
+    def expected(trial: Trial) -> dict[str, Array]:
+        return {repr(law): law.command(trial.state).efforts for law in laws()}
+
+    def compiled(trial: Trial) -> dict[str, Array]:
+        found = {repr(law): law._efforts_in_c(path, trial.state) for law in laws()}
+        return {name: efforts for name, efforts in found.items() if efforts is not None}
+
+    given = trials(mechanism, InterpretedDynamics(mechanism))[:3]
+    yield from compare(mechanism, expected, each(compiled), given)
+
+
+_PERIOD = 1e-3  # s

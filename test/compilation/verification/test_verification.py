@@ -27,6 +27,7 @@ from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.select_backend import Selection, select_backend
 from uk_dynamics.compilation.verification import WrongLibraryError, batch_answers
 from uk_dynamics.compilation.verification import verify_library as record_of_trials
+from uk_dynamics.control.joint_space_controller import Hold
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.control.servo.compiled_period import PeriodCall
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
@@ -98,6 +99,16 @@ def test_laws_are_tried() -> None:
     tasks = Tasks.from_file("five_bar_track", machine)
     with pytest.raises(WrongLibraryError, match="the servo law of five_bar"):
         CompiledServo(tasks, InterpretedServo(tasks))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("wrong_sine")
+def test_hold_is_tried() -> None:
+    machine = shipped("five_bar")
+    library_of(machine)  # where the machine is compiled, hold is
+    why = Hold(machine, control_period=1e-3).compiled()
+    assert isinstance(why, str)
+    assert "hold of five_bar answers wrongly" in why
 
 
 @pytest.mark.slow

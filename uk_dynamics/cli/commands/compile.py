@@ -38,6 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
         "one state at a time": lambda: library_of(mechanism),
         "many states at a time": lambda: library_of(mechanism, Library.BATCH),
     }
+    if len(mechanism.actuators) and mechanism.local is None:
+        of_joints = Library.JOINT_SPACE
+        libraries[of_joints.value] = lambda: library_of(mechanism, of_joints)
     if tasks is not None:
         libraries["servo law"] = lambda: library_of(tasks)
     if arguments.derivatives:

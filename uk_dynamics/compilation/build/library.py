@@ -47,6 +47,7 @@ class Library(Enum):
     SERVO = "servo law"  # of tasks
     EFFORTS = "derivatives of the servo law"  # of tasks
     CLOSED_LOOPS = "batches of closed loops"  # of tasks, or of laws of any kind
+    JOINT_SPACE = "hold and gravity compensation"
     ENCODERS = "readings of encoders"  # of a mechanism with tables of its loops
 
 
@@ -73,6 +74,7 @@ _DERIVATIVES = Recipe(".derivatives", "derivative_source.derivative_source")
 _DERIVATIVE_BATCH = "derivative_source.derivative_batch_source"
 # most of it is loops over a few motors: no slower than at -O2, in two thirds of the time
 _SERVO = Recipe(".servo-", "servo_source.servo_source", ("-O1",))
+_JOINT_SPACE = Recipe(".hold", "generate.joint_space_source", ("-O1",))
 _EFFORTS = Recipe(".efforts-", "servo_source.effort_source", ("-O1",))
 _CLOSED_LOOPS = Recipe(".loops-", "closed_loop_source.closed_loop_source", _THOROUGH)
 
@@ -87,6 +89,7 @@ RECIPES: Mapping[Library, tuple[Recipe, Recipe | None]] = {
     Library.SERVO: (_SERVO, Recipe(".servo-", "cluster_source.cluster_servo_source")),
     Library.EFFORTS: (_EFFORTS, None),
     Library.CLOSED_LOOPS: (_CLOSED_LOOPS, None),
+    Library.JOINT_SPACE: (_JOINT_SPACE, None),
     Library.ENCODERS: (Recipe(".encoders-", "completion_source.encoder_source"), None),
 }
 

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "adaptive.h"
+#include "dormand_prince.h"
 #include "motion.c"
-#include "uk_dormand_prince.h"
 
 #define UK_STAGES 12
 #define UK_ALL_STAGES 16 /* with those of the interpolant */

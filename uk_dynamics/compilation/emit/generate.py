@@ -5,7 +5,6 @@
 from collections.abc import Sequence
 from functools import cache, partial
 from itertools import starmap
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from uk_dynamics.compilation.emit.constants import STATUSES, config
 from uk_dynamics.compilation.emit.functions import Shapes, rule
 from uk_dynamics.compilation.emit.layout import Layout, integrates, rolls
 from uk_dynamics.compilation.emit.mechanism_functions import regular_function, terms_function
-from uk_dynamics.compilation.emit.motor_source import joint_space, motors
+from uk_dynamics.compilation.emit.motor_source import joint_space, motors, transfers
 from uk_dynamics.compilation.trace.blocks import blocks_of, lasting_rows
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Objects
@@ -70,6 +69,17 @@ def source(mechanism: ResolvedMechanism) -> str:
     )
 
 
+def joint_space_source(mechanism: ResolvedMechanism) -> str:
+    """C source of ``uk_joint_space_control``: gravity compensation and hold."""
+    return joined(
+        declarations(mechanism),
+        definitions(mechanism, pivoted=True),
+        motors(mechanism),
+        following(mechanism),
+        *joint_space(mechanism),
+    )
+
+
 _OVER_CONTACTS = "rollout.h", "contact_rollout.c"
 
 
@@ -80,11 +90,10 @@ def motion(mechanism: ResolvedMechanism) -> list[str]:
         *closing(mechanism),
         jumps(mechanism),
         effort_limits(mechanism),
-        header("uk_dormand_prince.h", *_coefficients()),
         header("uk_gauss.h", *starmap(partial(table, "double"), GAUSS_TABLES.items())),
         *map(part, ("motion.c", "adaptive.c", "delay_compensation.c")),
         *([*contacts(), *map(part, _OVER_CONTACTS)] if mechanism.one_sided else ()),
-        *joint_space(mechanism),
+        *transfers(mechanism),
     ]
 
 
@@ -146,24 +155,6 @@ def effort_limits(mechanism: ResolvedMechanism) -> str:
     """What motors can."""
     limits = table("double", "uk_effort_limit", mechanism.actuators.effort_limits)
     return header("uk_effort_limit.h", limits)
-
-
-def _coefficients() -> list[str]:
-    """Those of Dormand and Prince's method of order 8, as SciPy has them."""
-    from scipy.integrate import DOP853  # takes long to import
-
-    method: Any = DOP853
-    tables = {
-        "a": method.A,
-        "b": method.B,
-        "c": method.C,
-        "d": method.D,
-        "e3": method.E3,
-        "e5": method.E5,
-        "extra_a": method.A_EXTRA,
-        "extra_c": method.C_EXTRA,
-    }
-    return [table("double", f"uk_dop_{name}", np.ravel(x)) for name, x in tables.items()]
 
 
 def configuration(mechanism: ResolvedMechanism) -> str:

@@ -141,11 +141,14 @@ def contact_share_rule(entries: int) -> str:
     )
 
 
-def _transfer(mechanism: ResolvedMechanism) -> list[str]:
-    """Transfers between laws, with the rule of :func:`faded` for one motor."""
+def transfers(mechanism: ResolvedMechanism) -> list[str]:
+    """Transfers between laws, by the rule of :func:`faded` for one motor; nothing without any."""
     motors = len(mechanism.actuators)
+    if not motors:
+        return []
     step = rule("uk_lanes_faded", ones("effort", "offset", "s", "lower", "upper"), "faded", faded)
     return [
+        *limits(mechanism),
         header("uk_fading.h", '#include "uk_lanes.h"', part("attributes.h"), step),
         header("uk_transfer_memory.h", TransferLayout(motors).c_struct("uk_transfer_memory")),
         part("transfer.c"),
@@ -172,17 +175,9 @@ def resistance(mechanism: ResolvedMechanism) -> str:
 
 
 def joint_space(mechanism: ResolvedMechanism) -> list[str]:
-    """Gravity compensation and hold, and transfers between laws; nothing without motors."""
-    if not len(mechanism.actuators):
-        return []
-    if mechanism.local is not None:  # transfers alone: there are too many motions to hold
-        return [*limits(mechanism), *_transfer(mechanism)]
+    """Gravity compensation and hold."""
+    layout = JointSpaceLayout(mechanism)
     return [
-        "/* optimized further, it would take most of the compiler's time */",
-        "#if defined(__GNUC__) && !defined(__clang__)",
-        "#pragma GCC push_options",
-        '#pragma GCC optimize ("O1")',
-        "#endif",
         header(
             "uk_sizes.h",
             "#define UK_MT UK_NV /* most motions that the structure admits */",
@@ -190,12 +185,6 @@ def joint_space(mechanism: ResolvedMechanism) -> list[str]:
         ),
         *allocation(mechanism, mechanism.model.nv),
         *limits(mechanism),
-        header(
-            "uk_joint_space_memory.h", JointSpaceLayout(mechanism).c_struct("uk_joint_space_memory")
-        ),
+        header("uk_joint_space_memory.h", layout.c_struct("uk_joint_space_memory")),
         part("joint_space.c"),
-        *_transfer(mechanism),
-        "#if defined(__GNUC__) && !defined(__clang__)",
-        "#pragma GCC pop_options",
-        "#endif",
     ]

@@ -17,9 +17,10 @@ from uk_dynamics.compilation.emit.layout import (
     Block,
     EncoderLayout,
     JointSpaceLayout,
+    Layout,
     TransferLayout,
 )
-from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
+from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion, address_of
 from uk_dynamics.compilation.runtime.reference_table import structural_table
 from uk_dynamics.mechanism.dynamics import EffortQueue, Law
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism
@@ -65,15 +66,16 @@ class JointSpaceMemory(_LawMemory):
         if position is not None:
             self.fields["position"][:] = position
 
-    def law(self, motion: CompiledMotion) -> Law:
-        """What C calls; the evaluation is in the memory of a motion."""
-        self.call.memory = motion.memory_address
-        mechanism, names = self._mechanism, self._mechanism.actuators.names
+    def law(self, path: Path) -> Law:
+        """What C calls, by a library."""
+        mechanism, library = self._mechanism, ctypes.CDLL(str(path))
+        memory = Layout(mechanism).memory()
+        self.call.memory = memory.ctypes.data
         return Law(
-            motion.address_of("joint_space_control"),
+            address_of(library, "joint_space_control"),
             ctypes.addressof(self.call),
-            flags(names, mechanism.model.velocity_names),
-            (self, motion),
+            flags(mechanism.actuators.names, mechanism.model.velocity_names),
+            (self, library, memory),
         )
 
     def set(
@@ -145,9 +147,7 @@ class EncoderMemory(_LawMemory):
         self.remembered = (*self.remembered[:1], room)
         self.call.room, self.call.law = room.ctypes.data, inner.function
         self.call.controller = inner.controller
-        function = ctypes.cast(library.uk_read_encoders, ctypes.c_void_p).value
-        assert function is not None
-        keeps = self, library, inner
+        function, keeps = address_of(library, "read_encoders"), (self, library, inner)
         return Law(function, ctypes.addressof(self.call), inner.flags, keeps, inner.watched)
 
 

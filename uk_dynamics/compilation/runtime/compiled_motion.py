@@ -31,6 +31,13 @@ _ROOM = 1000  # samples in a call: progress and recordings wait as long
 _PATIENCE = 20_000  # evaluations in a call: Ctrl-C waits as long
 
 
+def address_of(library: ctypes.CDLL, function: str) -> int:
+    """Where a function of a library is."""
+    found = ctypes.cast(getattr(library, f"uk_{function}"), ctypes.c_void_p).value
+    assert found is not None
+    return found
+
+
 class CompiledMotion:
     """A :class:`Motion` in C."""
 
@@ -94,9 +101,7 @@ class CompiledMotion:
 
     def address_of(self, function: str) -> int:
         """Where another function of its library is."""
-        found = ctypes.cast(getattr(self._library, f"uk_{function}"), ctypes.c_void_p).value
-        assert found is not None
-        return found
+        return address_of(self._library, function)
 
     def control_by(self, law: Law | None, *, continuous: bool) -> None:
         """See :meth:`Motion.control_by`."""
