@@ -19,7 +19,7 @@ from uk_dynamics.compilation.runtime.deferred import (
     not_compiled,
     title,
 )
-from uk_dynamics.exceptions import expect_names
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.contact import InterpretedContactDynamics
 from uk_dynamics.mechanism.dynamics import BACKENDS, Dynamics, InterpretedDynamics
@@ -149,7 +149,10 @@ def choose(subject: ResolvedMechanism | Tasks, asked: Selection) -> Choice:
     backend = asked.backend
     if backend == "auto":
         backend = os.environ.get(VARIABLE, "auto")
-    expect_names("backend", [backend], BACKENDS, place="backend")
+    if backend not in BACKENDS:
+        raise InputError(
+            f'no backend "{backend}"; there are: {", ".join(BACKENDS)}', place="backend"
+        )
     if backend in ("interpreted", "compiled", "gpu"):
         return backend
     mechanism = subject.mechanism if isinstance(subject, Tasks) else subject
