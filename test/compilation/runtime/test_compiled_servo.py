@@ -145,6 +145,22 @@ def compare_states(tasks_file, name, count):
         compare(tasks, compiled, State(0.3, q, state.v), demand(tasks, rng), magnified=True)
 
 
+def test_a_search_that_does_not_end_is_told_of():
+    """Limits that contradict each other have no best answer, in C and interpreted."""
+    tasks = next(iter(QUICK))
+    machine = shipped(QUICK[tasks])
+    told = Tasks.from_file(tasks, machine)
+    interpreted = InterpretedServo(told)
+    rng = np.random.default_rng(5)
+    state, asked = next(iter(closed_states(machine, rng, 1))), demand(told, rng)
+    for law in (interpreted, CompiledServo(told, interpreted)):
+        servo = law.evaluate(state, asked).servo
+        least = np.abs(servo.efforts) + 1.0
+        efforts, settled = law.allocate(servo, asked, least, 0.5 * least)
+        assert not settled
+        assert np.isfinite(efforts).all()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("tasks", QUICK)
 def test_it_agrees_with_the_interpreted_law(tasks):

@@ -155,6 +155,14 @@ def allocate(C, wanted, lower, upper, goal, priorities=None, side=None, weights=
     return found
 
 
+def test_limits_that_contradict_each_other_are_told_of():
+    search = LimitedAllocation(np.ones(1, dtype=int), np.ones(2), 1e-6)
+    lower, upper = np.array([2.0, -1.0]), np.array([1.0, 1.0])
+    found = search.solve(np.array([[1.0, 1.0]]), np.array([5.0]), lower, upper, np.zeros(2))
+    assert not search.finished
+    assert np.isfinite(found).all()
+
+
 @given(SEEDS, st.integers(1, 8), st.integers(1, 10), st.sampled_from([0.05, 0.5, 2.0]))
 def test_as_small_a_residual_as_scipy_finds(seed, rows, motors, room):
     rng = np.random.default_rng(seed)

@@ -104,7 +104,7 @@ UK_EXPORT int uk_joint_space_control(const void *controller, double t, const dou
       for (int j = 0; j < UK_NU; ++j) map[i][j] *= root[j];
     memcpy(preferred, efforts, sizeof preferred);
     const uk_allocation asked = {
-        1, rows, NULL, NULL, 0, c->weights, c->lower, c->upper, preferred, &map[0][0], wanted,
+        rows, NULL, NULL, 0, c->weights, c->lower, c->upper, preferred, &map[0][0], wanted,
         NULL, NULL, NULL, efforts, &finished, NULL,
     };
     if (uk_allocate_efforts(&asked)) return 4;

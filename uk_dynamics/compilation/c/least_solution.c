@@ -33,20 +33,20 @@ static uk_basis uk_basis_in(uk_basis_room *room) {
   return b;
 }
 
-/* Coordinates of rows, (count, n), in a basis of what they span: one after the other, each of all rows. */
-static UK_OPTIONAL void uk_rows_in_basis(const uk_basis *b, const double *rows, int count, double *coordinates) {
-  double turned[UK_LONGEST];
-  for (int r = 0; r < count; ++r) {
-    memcpy(turned, rows + r * b->n, sizeof(double) * b->n);
-    uk_rotate(b, turned);
-    for (int k = 0; k < b->rank; ++k) coordinates[k * count + r] = turned[k];
+/* Coordinates of the rows that were factored, in the basis of what they span: one after the other, each of all rows. */
+static UK_OPTIONAL void uk_rows_in_basis(const uk_basis *b, double *coordinates) {
+  for (int place = 0; place < b->count; ++place) {
+    const double *left = b->rows + place * b->n, unit = b->scale[place] > 0.0 ? 1.0 / b->scale[place] : 0.0;
+    double *to = coordinates + (int)b->row[place];
+    for (int k = 0; k < b->rank; ++k)
+      to[k * b->count] = unit * (k < place ? left[k] : k == place ? 1.0 / b->inverse_R[k] : 0.0);
   }
 }
 
-/* A basis of what rows, (count, n), reach, by one of what they span. */
-static UK_OPTIONAL void uk_factor_range(const uk_basis *b, const double *rows, int count, uk_basis *range) {
-  range->n = count, range->count = b->rank;
-  uk_rows_in_basis(b, rows, count, range->rows);
+/* A basis of what the rows reach that were factored, by one of what they span. */
+static UK_OPTIONAL void uk_factor_range(const uk_basis *b, uk_basis *range) {
+  range->n = b->count, range->count = b->rank;
+  uk_rows_in_basis(b, range->rows);
   uk_factor_rows(range, NULL, 0.0);
 }
 
@@ -63,7 +63,7 @@ static UK_APART void uk_least_solution(uk_basis *basis, uk_basis *range, const d
     uk_solve_rows(basis, wanted, x);
     return;
   }
-  uk_factor_range(basis, rows, count, range);
+  uk_factor_range(basis, range);
   double asked[UK_LONGEST];
   memcpy(asked, wanted, sizeof(double) * count);
   for (int i = 0; i < n; ++i) x[i] = 0.0;

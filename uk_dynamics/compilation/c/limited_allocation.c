@@ -6,7 +6,7 @@
 #include "nonnegative.c"
 
 typedef struct {
-  int levels, rows;        /* priorities; rows of the map */
+  int rows;                /* of the map */
   const int *level;        /* of each row; null: all have the first one */
   const double *side;      /* 1 or -1 where a row is bounded, 0 where not; null: none is */
   int served;              /* whether the closed form serves all rows that are not */
@@ -28,18 +28,20 @@ typedef struct { /* motors, then normal, x and y of the contacts that stand, in 
   double root[UK_NU], closed[UK_NU];
   double C[UK_MT * UK_NU], wanted[UK_MT], side[UK_MT], length[UK_MT];
   int level[UK_MT];
-  int free;                                /* motions along which they may change, one behind the other */
+  int free, axes;                          /* motions along which they may change, and whether these are axes */
   double x[UK_NU], motions[UK_NU * UK_NU]; /* where they are, and these, orthonormal */
   int limits;
   uk_inequality limit[UK_INEQUALITIES];
   double push[UK_INEQUALITIES]; /* multipliers found last, with which the next search begins */
-  int levels, short_of_all;     /* of uk_allocation; not everything can be served, and all levels so far are */
-  double why[UK_INEQUALITIES];  /* then, multipliers that show it */
-  int trusting, within; /* contacts are taken to stand within limits until a task says so; whether one has */
+  int levels, known, short_of_all; /* up to the last one that asks; not everything can be served; and all so far are */
+  double why[UK_INEQUALITIES];     /* then, multipliers that show it */
+  int trusting, within; /* so many levels are taken to be served within limits until a later one says so; it has */
   double *pushed;               /* as of uk_allocation */
   uk_basis_room rooms[3];
   uk_basis basis, range, second;
 } uk_pushes;
+
+#define UK_TRUSTED (UK_CONTACT_ROWS > 0) /* levels of contacts */
 
 /* A contact force, normal, x and y, that is outside of its pyramid is brought inside. */
 static void uk_into_pyramid(double *f, double friction, double most) {
@@ -49,7 +51,7 @@ static void uk_into_pyramid(double *f, double friction, double most) {
 }
 
 /* y = sum of x_k times row k, of which each has n numbers. */
-static void uk_combine(const double *rows, int count, int n, const double *x, double *y) {
+static void uk_combine(const double *restrict rows, int count, int n, const double *restrict x, double *restrict y) {
   for (int j = 0; j < n; ++j) y[j] = 0.0;
   for (int k = 0; k < count; ++k)
     for (int j = 0; j < n; ++j) y[j] += x[k] * rows[k * n + j];
@@ -80,8 +82,8 @@ static void uk_add_bound(uk_pushes *p, int r) {
 
 static void uk_gather_pushes(const uk_allocation *a, uk_pushes *p) {
   p->basis = uk_basis_in(p->rooms), p->range = uk_basis_in(p->rooms + 1), p->second = uk_basis_in(p->rooms + 2);
-  p->contacts = p->rows = p->limits = p->short_of_all = 0;
-  p->levels = a->levels;
+  p->contacts = p->rows = p->limits = p->known = 0;
+  p->levels = 1;
   memset(p->push, 0, sizeof p->push);
   p->pushed = a->pushed;
   for (int j = 0; j < UK_MOTORS; ++j) p->place[j] = j;
@@ -111,18 +113,20 @@ static void uk_gather_pushes(const uk_allocation *a, uk_pushes *p) {
     double *row = p->C + p->rows * n;
     for (int j = 0; j < n; ++j) row[j] = a->map[r * UK_NU + p->place[j]] / p->root[j];
     p->level[p->rows] = a->level ? a->level[r] : 0;
+    if (p->level[p->rows] >= p->levels) p->levels = p->level[p->rows] + 1;
     p->side[p->rows] = UK_BOUNDED && a->side ? a->side[r] : 0.0;
     p->length[p->rows] = sqrt(uk_squares(row, 0, n));
     p->wanted[p->rows++] = a->wanted[r];
   }
 }
 
-/* Motions, (count, n), whose coordinates in a basis of rows of others are given, and lost. */
+/* Motions, (count, n), whose coordinates in a basis of rows of others are given, and lost; others null: axes. */
 static void uk_motions_of(const uk_basis *b, double *coordinates, int count, const double *motions, int n,
                           double *found) {
   for (int r = b->rank - 1; r >= 0; --r)
     for (int k = 0; k < count; ++k) uk_reflect(b, r, coordinates + k * b->n);
-  for (int k = 0; k < count; ++k) uk_combine(motions, b->n, n, coordinates + k * b->n, found + k * n);
+  if (motions == NULL) memcpy(found, coordinates, sizeof(double) * count * n);
+  for (int k = 0; k < count && motions; ++k) uk_combine(motions, b->n, n, coordinates + k * b->n, found + k * n);
 }
 
 /* Motions, (free, n), that a basis of rows of them leaves. */
@@ -148,13 +152,15 @@ static int uk_find_pushes(uk_pushes *p, const double *along, const double *lack,
   double scaled[UK_INEQUALITIES * UK_NORMAL], size[UK_INEQUALITIES], found[UK_INEQUALITIES];
   double rest[UK_NORMAL] = {0.0};
   int moves[UK_INEQUALITIES], count = 0;
+  const int stride = 4 * UK_QUADS(g + 1);
   for (int i = 0; i < p->limits; ++i) {
     const double norm = sqrt(uk_squares(along + i * g, 0, g));
     if (norm > UK_UNCHANGED) {
       found[count] = p->push[i] > 0.0;
-      double *to = scaled + count * (g + 1);
+      double *to = scaled + count * stride;
       for (int k = 0; k < g; ++k) to[k] = along[i * g + k] / norm;
       to[g] = (lack[i] - UK_SLACK) / norm;
+      for (int k = g + 1; k < stride; ++k) to[k] = 0.0;
       size[count] = norm, moves[count++] = i;
     } else if (lack[i] > UK_KEPT) {
       return 0;
@@ -196,15 +202,15 @@ static int uk_nearest_within(uk_pushes *p, const double *x, const double *motion
 }
 
 /* Limits that rows push against where they are served less than they could be, and bounded rows, the last limits,
- * that are exceeded; and a point near the best one within them. p->second has the rows, (count, free), of which
- * `left` motions see none; soft: what a bounded row exceeds, in units of its limit. */
-static void uk_find_pushed(uk_pushes *p, const double *rows, int count, const double *soft, int bounded, double size,
-                           const double *best, const double *left, int *held, double *around) {
+ * that are exceeded; and a point near the best one within them. 0: the search has not ended. p->second has the rows,
+ * of which `left` motions see none; soft: what a bounded row exceeds, in units of its limit. */
+static int uk_find_pushed(uk_pushes *p, const double *soft, int bounded, double size, const double *best,
+                          const double *left, int *held, double *around) {
   const int n = p->count, free = p->free, rank = p->second.rank, off = free - rank, g = free + bounded;
   double along[UK_INEQUALITIES * UK_UNKNOWNS], lack[UK_INEQUALITIES], way[UK_UNKNOWNS];
   double seen[UK_NU * UK_NU], unit[UK_NU * UK_NU] = {0.0}, part[UK_NU];
   const double cost = UK_FREE_STEP * size;
-  uk_factor_range(&p->second, rows, count, &p->range);
+  uk_factor_range(&p->second, &p->range);
   for (int k = 0; k < rank; ++k) { /* motions that change what rows get by one, each another part of it */
     for (int i = 0; i < rank; ++i) part[i] = i == k;
     uk_solve_triangle(&p->range, part);
@@ -219,7 +225,7 @@ static void uk_find_pushed(uk_pushes *p, const double *rows, int count, const do
     for (int k = 0; k < off; ++k) way_of[k] = uk_of_limit(p, i, left + k * n) / cost;
   }
   memcpy(around, best, sizeof(double) * n);
-  if (!uk_find_pushes(p, along, lack, g, way)) return;
+  if (!uk_find_pushes(p, along, lack, g, way)) return 0;
   const double most = UK_PUSHED * size * sqrt(uk_squares(way, off, g));
   const double least = fmax(most, UK_PUSHED_FREELY * cost * sqrt(uk_squares(way, 0, off)));
   for (int i = 0; i < p->limits; ++i) held[i] = p->push[i] > least;
@@ -227,6 +233,7 @@ static void uk_find_pushed(uk_pushes *p, const double *rows, int count, const do
     for (int j = 0; j < n; ++j) around[j] += way[off + k] * seen[k * n + j];
   for (int k = 0; k < off; ++k)
     for (int j = 0; j < n; ++j) around[j] += way[k] / cost * left[k * n + j];
+  return 1;
 }
 
 /* Whether rows, (count, free), that stay short by `rest` push against all limits that are equations, which
@@ -251,7 +258,8 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
     if (p->level[r] != level) continue;
     const double *C = p->C + r * n;
     double *row = rows + count * free;
-    for (int k = 0; k < free; ++k) row[k] = uk_inner_product(C, p->motions + k * n, n);
+    if (p->axes) memcpy(row, C, sizeof(double) * n);
+    for (int k = 0; k < free && !p->axes; ++k) row[k] = uk_inner_product(C, p->motions + k * n, n);
     sizes[count] = sqrt(uk_squares(row, 0, free));
     if (sizes[count] <= UK_TASK_RANK_TOLERANCE * p->length[r]) { /* fixed before */
       for (int k = 0; k < free; ++k) row[k] = 0.0;
@@ -269,7 +277,7 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
     }
     ++count;
   }
-  if (!count) return 1;
+  if (!count && level < p->levels - 1) return 1;
   size = size > 0.0 ? sqrt(size) : 1.0;
   const int bounded = p->limits - hard;
   int guess = 0;
@@ -277,7 +285,7 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
   for (int round = !guess;; ++round) { /* 0: with limits that were pushed last, 1: with none, 2: with those that are */
     double along[UK_INEQUALITIES * UK_NU], lack[UK_INEQUALITIES], ones[UK_INEQUALITIES], more[UK_NU];
     double inner[UK_MT * UK_NU], part[UK_MT], natural[UK_MT], kept[UK_NU * UK_NU], moved[UK_NU], miss[UK_MT];
-    const double *within = p->motions;
+    const double *within = p->axes ? NULL : p->motions;
     int normals = 0, chosen = 0;
     for (int i = 0; i < hard; ++i) { /* limits that are pushed are equations */
       if (!held[i]) continue;
@@ -287,7 +295,7 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
     }
     uk_least_solution(&p->basis, &p->range, along, normals, free, ones, UK_DEPENDENT, lack, step);
     const int rank = p->basis.rank, g = free - rank;
-    if (rank) uk_left_motions(&p->basis, p->motions, n, kept), within = kept;
+    if (rank) uk_left_motions(&p->basis, within, n, kept), within = kept;
     for (int k = 0; k < count; ++k) {
       if (!served[k]) continue;
       const double *C = p->C + of[k] * n;
@@ -300,7 +308,7 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
     uk_least_solution(&p->second, &p->range, inner, chosen, g, natural, UK_TASK_RANK_TOLERANCE, part, more);
     const int next = uk_left_motions(&p->second, within, n, left);
     uk_combine(p->motions, free, n, step, best);
-    uk_combine(within, g, n, more, moved);
+    uk_combine(rank ? kept : p->motions, g, n, more, moved);
     for (int j = 0; j < n; ++j) best[j] += p->x[j] + moved[j];
     uk_toward_closed(p, left, next, best);
     int found = 1;
@@ -314,15 +322,20 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
     }
     if (round == 1 && p->short_of_all && level == p->levels - 1) /* known to be in vain */
       memcpy(p->push, p->why, sizeof p->push), found = 0;
-    else if (round == 1 && level == 0 && p->trusting) p->within = 0;
+    else if (round == 1 && level < p->trusting) p->within = 0;
     else found = found && uk_nearest_within(p, best, left, next, answer), p->within |= found;
     p->short_of_all &= found;
+    if (!found && round == 1 && p->trusting == p->levels - 1) {
+      memcpy(p->why, p->push, sizeof p->push);
+      p->known = 1;
+      if (p->trusting > UK_TRUSTED) return 0; /* which of the levels is it that cannot be served? */
+    }
     if (!found && round == 0) {
       memset(held, 0, sizeof held);
       continue;
     }
     if (!found && round == 1) {
-      uk_find_pushed(p, inner, chosen, soft, bounded, size, best, left, held, answer);
+      if (!uk_find_pushed(p, soft, bounded, size, best, left, held, answer)) return 0;
       p->limits = hard;
       for (int i = 0; i < bounded; ++i) { /* those that have to be exceeded are rows, and no limits */
         if (held[hard + i]) served[bound[i]] = 1;
@@ -334,7 +347,7 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
       if (held[i] || p->pushed[i] == level + 1) p->pushed[i] = held[i] * (level + 1);
     memcpy(p->x, found ? best : answer, sizeof(double) * n);
     memcpy(p->motions, left, sizeof(double) * next * n);
-    p->free = next;
+    p->free = next, p->axes = 0;
     return found;
   }
 }
@@ -348,37 +361,19 @@ static UK_APART int uk_allocate_efforts(const uk_allocation *a) {
   const int n = p.count, hard = p.limits;
   *a->finished = 1.0;
   for (int i = 0; i < UK_HARD_LIMITS && a->pushed; ++i) pushed |= a->pushed[i] != 0.0;
-  if (!pushed && a->served && a->levels > 1) { /* the nearest one that serves everything */
-    double unit[UK_NU * UK_NU], rest[UK_MT], best[UK_NU];
-    p.second.n = n, p.second.count = 0;
-    for (int r = 0; r < p.rows; ++r) {
-      if (UK_BOUNDED && p.side[r] != 0.0) {
-        uk_add_bound(&p, r);
-        continue;
-      }
-      rest[p.second.count] = p.wanted[r] - uk_inner_product(p.C + r * n, p.closed, n);
-      memcpy(p.second.rows + n * p.second.count++, p.C + r * n, sizeof(double) * n);
-    }
-    uk_factor_rows(&p.second, NULL, UK_TASK_RANK_TOLERANCE);
-    uk_solve_rows(&p.second, rest, best);
-    for (int j = 0; j < n; ++j) best[j] += p.closed[j];
-    for (int i = 0; i < n * n; ++i) unit[i] = i % (n + 1) == 0;
-    p.free = uk_left_motions(&p.second, unit, n, p.motions);
-    found = uk_nearest_within(&p, best, p.motions, p.free, x);
-    p.limits = hard, p.short_of_all = !found;
-    memcpy(p.why, p.push, sizeof p.push);
-  }
-  const int short_of_all = p.short_of_all;
-  p.within = 1, p.trusting = UK_CONTACT_ROWS && short_of_all; /* then a search by all limits follows */
-  for (int tried = 0; !found && !tried; p.trusting = 0) { /* feet hardly ever cannot stand: first without a look */
-    tried = !p.trusting, p.free = 0, p.limits = hard, p.short_of_all = short_of_all, found = 1;
+  /* Where all can be served, nothing is to be looked for before the last level. Where not, the levels are searched one
+   * after the other, but that feet cannot stand is so seldom that it is tried at last. */
+  p.trusting = (!pushed && a->served) || p.levels <= UK_TRUSTED ? p.levels - 1 : UK_TRUSTED;
+  for (int last = 0; !found && !last; p.trusting = p.trusting > UK_TRUSTED ? UK_TRUSTED : 0) {
+    last = !p.trusting, found = p.within = 1, p.free = 0, p.limits = hard, p.short_of_all = p.known;
     for (int j = 0; j < n; ++j) { /* a motor whose limits leave no choice has no motion */
       const int fixed = j < UK_MOTORS && a->lower[j] >= a->upper[j];
       x[j] = p.x[j] = fixed ? p.root[j] * a->lower[j] : p.closed[j];
       for (int i = 0; i < n && !fixed; ++i) p.motions[p.free * n + i] = i == j;
       p.free += !fixed;
     }
-    for (int level = 0; level < a->levels; ++level) found &= uk_serve_level(&p, level, x);
+    p.axes = p.free == n;
+    for (int level = 0; level < p.levels; ++level) found &= uk_serve_level(&p, level, x);
     found &= p.within;
     *a->finished = found;
   }

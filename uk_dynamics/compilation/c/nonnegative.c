@@ -5,13 +5,15 @@
 
 #include "least_solution.c"
 
-#define UK_NORMAL (UK_UNKNOWNS + 1) /* of a normal, at most */
+#define UK_QUADS(n) (((n) + 3) / 4)
+#define UK_NORMAL (4 * UK_QUADS(UK_UNKNOWNS + 1)) /* numbers of a normal: with zeros at its end, for vectors */
 #define UK_WEAK 1e-13 /* of what it would be if nothing cancelled: a gradient below is rounding */
 #define UK_PARALLEL 0.7 /* what is left of a vector that need not be made orthogonal once more */
 
 typedef struct { /* normals = orthonormal vectors times a triangle */
   int n, used, place[UK_NORMAL];                                     /* which normals */
-  double q[UK_NORMAL][UK_NORMAL], r[UK_NORMAL][UK_NORMAL], part[UK_NORMAL]; /* vectors, columns; what u has of q */
+  double q[UK_NORMAL][UK_NORMAL], r[UK_NORMAL][UK_NORMAL]; /* vectors, columns */
+  double part[UK_NORMAL], inverse[UK_NORMAL];              /* what u has of q; one over the diagonal of r */
 } uk_normals;
 
 static double uk_inner_product(const double *x, const double *y, int n) {
@@ -20,64 +22,77 @@ static double uk_inner_product(const double *x, const double *y, int n) {
   return sum;
 }
 
+/* x . y of blocks of four. */
+static inline double uk_in_blocks(const double *x, const double *y, int blocks) {
+  double sum = 0.0;
+  for (int l = 0; l < 4 * blocks; ++l) sum += x[l] * y[l];
+  return sum;
+}
+
+/* x += a y. */
+static inline void uk_add_blocks(double *restrict x, double a, const double *restrict y, int blocks) {
+  for (int l = 0; l < 4 * blocks; ++l) x[l] += a * y[l];
+}
+
 /* One more normal, and the rest without its part; 0: the others give it. */
 static int uk_add_normal(uk_normals *f, int j, const double *x, double *rest) {
-  const int n = f->n, k = f->used;
+  const int n = f->n, k = f->used, blocks = UK_QUADS(n);
   double *v = f->q[k], *r = f->r[k];
-  const double size = sqrt(uk_squares(x, 0, n));
+  const double size = sqrt(uk_in_blocks(x, x, blocks));
   double before = size, left = 0.0, along[UK_NORMAL];
   if (k == n || !(size > 0.0)) return 0;
-  memcpy(v, x, sizeof(double) * n);
+  memcpy(v, x, sizeof(double) * 4 * blocks);
   for (int i = 0; i < k; ++i) r[i] = 0.0;
   for (int again = 0; again < 2; ++again, before = left) { /* twice is enough (Kahan; Parlett) */
-    for (int i = 0; i < k; ++i) r[i] += along[i] = uk_inner_product(f->q[i], v, n);
-    for (int i = 0; i < k; ++i)
-      for (int l = 0; l < n; ++l) v[l] -= along[i] * f->q[i][l];
-    left = sqrt(uk_squares(v, 0, n));
+    for (int i = 0; i < k; ++i) r[i] += along[i] = uk_in_blocks(f->q[i], v, blocks);
+    for (int i = 0; i < k; ++i) uk_add_blocks(v, -along[i], f->q[i], blocks);
+    left = sqrt(uk_in_blocks(v, v, blocks));
     if (!(left > UK_DEPENDENT * size)) return 0;
     if (left > UK_PARALLEL * before) break;
   }
-  r[k] = left;
-  for (int l = 0; l < n; ++l) v[l] /= left;
-  f->part[k] = uk_inner_product(v, rest, n), f->place[f->used++] = j;
-  for (int l = 0; l < n; ++l) rest[l] -= f->part[k] * v[l];
+  r[k] = left, f->inverse[k] = 1.0 / left;
+  for (int l = 0; l < 4 * blocks; ++l) v[l] *= f->inverse[k];
+  f->part[k] = uk_in_blocks(v, rest, blocks), f->place[f->used++] = j;
+  uk_add_blocks(rest, -f->part[k], v, blocks);
   return 1;
 }
 
 /* Without the normal at a place; the rest has its part again. */
 static void uk_drop_normal(uk_normals *f, int at, double *rest) {
-  const int last = --f->used;
+  const int last = --f->used, blocks = UK_QUADS(f->n);
   for (int k = at; k < last; ++k) {
     f->place[k] = f->place[k + 1];
     memcpy(f->r[k], f->r[k + 1], sizeof(double) * (k + 2));
   }
   for (int k = at; k < last; ++k) { /* what a column has below the diagonal is rotated into it */
-    double *one = f->q[k], *two = f->q[k + 1];
+    double *restrict one = f->q[k], *restrict two = f->q[k + 1];
     const double size = sqrt(f->r[k][k] * f->r[k][k] + f->r[k][k + 1] * f->r[k][k + 1]);
     const double c = f->r[k][k] / size, s = f->r[k][k + 1] / size, part = f->part[k];
     for (int j = k; j < last; ++j) {
       const double x = f->r[j][k], y = f->r[j][k + 1];
       f->r[j][k] = c * x + s * y, f->r[j][k + 1] = c * y - s * x;
     }
+    f->inverse[k] = 1.0 / f->r[k][k];
     f->part[k] = c * part + s * f->part[k + 1], f->part[k + 1] = c * f->part[k + 1] - s * part;
-    for (int l = 0; l < f->n; ++l) {
+    for (int l = 0; l < 4 * blocks; ++l) {
       const double x = one[l], y = two[l];
       one[l] = c * x + s * y, two[l] = c * y - s * x;
     }
   }
-  for (int l = 0; l < f->n; ++l) rest[l] += f->part[last] * f->q[last][l];
+  uk_add_blocks(rest, f->part[last], f->q[last], blocks);
 }
 
-/* The y >= 0 of least |sum y_j normal_j - u|, from given ones on; normals are (count, n); rest: u less that sum, at
- * first u. Whether it was found. Of normals that differ in their last entries only the rest is right to the size of
+/* The y >= 0 of least |sum y_j normal_j - u|, from given ones on; normals are (count, 4 UK_QUADS(n)), zero from n on;
+ * rest, as long: u less that sum, at first u. Whether it was found. Of normals that differ in their last entries only the rest is right to the size of
  * these: it is what the basis leaves, not a difference. */
 static int uk_nonnegative(int count, int n, const double *normals, double *y, double *rest) {
   uk_normals f;
   int in[UK_INEQUALITIES], barred[UK_INEQUALITIES];
-  const double size = sqrt(uk_squares(rest, 0, n));
+  const int blocks = UK_QUADS(n), stride = 4 * blocks;
+  const double size = sqrt(uk_in_blocks(rest, rest, blocks));
   f.n = n, f.used = 0;
   for (int j = 0; j < count; ++j) {
-    in[j] = y[j] > 0.0 && uk_add_normal(&f, j, normals + j * n, rest);
+    in[j] = y[j] > 0.0 && uk_add_normal(&f, j, normals + j * stride, rest);
     barred[j] = 0;
     if (!in[j]) y[j] = 0.0;
   }
@@ -85,11 +100,11 @@ static int uk_nonnegative(int count, int n, const double *normals, double *y, do
     for (;;) { /* the least squares of those that are in, or as far as none gets negative */
       int worst = -1;
       double found[UK_NORMAL], step = 1.0;
+      memcpy(found, f.part, sizeof(double) * f.used);
       for (int k = f.used - 1; k >= 0; --k) {
         const int j = f.place[k];
-        double sum = f.part[k];
-        for (int i = k + 1; i < f.used; ++i) sum -= f.r[i][k] * found[i];
-        found[k] = sum / f.r[k][k];
+        found[k] *= f.inverse[k];
+        for (int i = 0; i < k; ++i) found[i] -= f.r[k][i] * found[k];
         if (found[k] > 0.0) continue;
         const double way = y[j] > 0.0 ? y[j] / (y[j] - found[k]) : 0.0;
         if (worst < 0 || way <= step) step = way, worst = k;
@@ -107,12 +122,11 @@ static int uk_nonnegative(int count, int n, const double *normals, double *y, do
       next = -1, again = 0;
       for (int j = 0; j < count; ++j) {
         if (in[j] || barred[j]) continue;
-        const double *x = normals + j * n;
-        const double slope = uk_inner_product(x, rest, n);
-        if (slope > steepest && slope > UK_WEAK * size * sqrt(uk_squares(x, 0, n))) steepest = slope, next = j;
+        const double *x = normals + j * stride, slope = uk_in_blocks(x, rest, blocks);
+        if (slope > steepest && slope > UK_WEAK * size * sqrt(uk_in_blocks(x, x, blocks))) steepest = slope, next = j;
       }
       if (next < 0) return 1;
-      in[next] = uk_add_normal(&f, next, normals + next * n, rest);
+      in[next] = uk_add_normal(&f, next, normals + next * stride, rest);
       if (!in[next]) again = barred[next] = 1; /* nothing that the others do not give */
     }
   }

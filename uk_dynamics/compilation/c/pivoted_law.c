@@ -47,7 +47,7 @@ static UK_APART void uk_least_motion(uk_basis *basis, uk_basis *range, const dou
     uk_rotate(basis, turned);
     memcpy(seen + r * rank, turned, sizeof(double) * rank);
   }
-  uk_rows_in_basis(basis, X, UK_NU, moved);
+  uk_rows_in_basis(basis, moved);
   uk_least_solution(basis, range, seen, UK_MT, rank, size, UK_TASK_RANK_TOLERANCE, wanted, least);
   uk_least_solution(basis, range, moved, rank, UK_NU, own, 0.0, least, u);
 }
@@ -227,7 +227,7 @@ UK_EXPORT double uk_closure_error(uk_memory *m) {
 /* Efforts within limits at the state of the last uk_servo. 0, or 1: none. */
 UK_EXPORT int uk_allocate(uk_memory *m) {
   uk_allocation asked = {
-      UK_LEVELS, UK_MT, uk_level, UK_SIDE, 1, m->weights, m->lower, m->upper, m->efforts, m->map, m->wanted,
+      UK_MT, uk_level, UK_SIDE, 1, m->weights, m->lower, m->upper, m->efforts, m->map, m->wanted,
       NULL, NULL, NULL, m->limited, &m->finished, m->pushed,
   };
 #if UK_CONTACT_ROWS

@@ -217,9 +217,13 @@ class LimitedAllocation:
             if found is not None:
                 return _Place(limits, best, free, found)
             if not again:
-                pushed, around = self._pushed(
+                reached = self._pushed(
                     limits, motions, rows[served], basis, 1.0 / lengths, best, free
                 )
+                if reached is None:
+                    around = best
+                    break
+                pushed, around = reached
                 exceeded = pushed[hard:]
                 served[bounded[exceeded]] = True
                 stay = np.append(np.ones(hard, dtype=bool), ~exceeded)
@@ -240,8 +244,10 @@ class LimitedAllocation:
         basis: RowBasis,
         soft: Array,
         *places: Array,
-    ) -> tuple[Flags, Array]:
+    ) -> tuple[Flags, Array] | None:
         """Limits that rows push against, (c,), and a point close to the best within them, (n,).
+
+        None: the search for them has not ended.
 
         Unknown is by how much rows are served less than they could be, by how much bounded ones
         exceed their bounds, the last limits, and, at a small cost, where.
@@ -260,7 +266,7 @@ class LimitedAllocation:
         along = np.concatenate((moved, beyond, limits.rows @ free / cost), axis=1)
         push = limits.pushes(along, limits.least - limits.rows @ best)
         if push is None:
-            return np.zeros(len(limits.least), dtype=bool), best
+            return None
         way = push @ along
         on, off = np.split(way, [basis.rank + len(soft)])
         steps = motions @ (seen @ np.linalg.solve(upper, on[: basis.rank])), free @ off / cost
