@@ -23,6 +23,8 @@ OTHERS = {
     ("adaptive.c", 1e-3),
     ("adaptive.c", 0.01),
     ("adaptive.c", 0.2),
+    ("dormand_prince.h", 0.1),  # coefficients of the method
+    ("dormand_prince.h", 0.2),
     ("lanes.c", 1e12),  # largest angle
     ("nonnegative.c", 1e-13),  # gradient that is rounding
     ("pivoted_law.c", 1e-300),  # keeps quotients finite
