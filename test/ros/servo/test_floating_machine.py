@@ -176,7 +176,8 @@ class Bench:
         self.stopped_at: int | None = None  # of efforts
         ros.until(
             lambda: (
-                self._joints.get_subscription_count()
+                self.controller.active  # once it spins
+                and self._joints.get_subscription_count()
                 and self._bases.get_subscription_count()
                 and self.controller.loop.commands.subscribers
             ),

@@ -198,7 +198,11 @@ class CommandWatchdog(Node):
         if self._switched is not None:
             self._switch.remove_pending_request(self._switched)
         self._switched = self._switch.call_async(request)
-        self._switched.add_done_callback(lambda future: answered(bool(future.result().ok)))
+        self._switched.add_done_callback(lambda future: answered(self._agrees(future.result())))
+
+    def _agrees(self, answer: Any) -> bool:
+        """Whether controller_manager has done what it was asked for."""
+        return bool(answer.ok)
 
     def _on_deactivated(self, ok: bool) -> None:
         if ok:
