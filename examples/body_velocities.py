@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.core.equation.solution import Solution
-from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.linalg.mass_factor import mass_factor
+from uk_dynamics.core.solver_methods import factorize
 
 Array = NDArray[np.float64]
 

@@ -87,8 +87,8 @@ def test_a_network_of_first_order_its_unknowns_are_rates_of_voltages():
 
     M v̇ = f + Aᵀλ, with capacitances for masses; λ is the current of the source.
     """
-    from uk_dynamics.core.factorization import factorize
     from uk_dynamics.core.linalg.mass_factor import mass_factor
+    from uk_dynamics.core.solver_methods import factorize
 
     capacitance = np.array([1.0, 2.0, 0.5])
     conductance = np.array([[3.0, -1.0, -2.0], [-1.0, 4.0, -3.0], [-2.0, -3.0, 5.0]])

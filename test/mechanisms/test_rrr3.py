@@ -9,8 +9,8 @@ import pytest
 from support.mechanism_builder import shipped
 
 from uk_dynamics.control.servo.servo_controller import ServoController
-from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.recursion.hierarchical import Hierarchical
+from uk_dynamics.core.solver_methods import factorize
 from uk_dynamics.mechanism.resolution.state import Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.mechanism_class import Mechanism

@@ -9,8 +9,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from uk_dynamics.core.equation.published.pseudoinverse import ALGORITHMS
-from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.linalg.mass_factor import mass_factor
+from uk_dynamics.core.solver_methods import factorize
 from uk_dynamics_studies.papers.de_falco import flops
 from uk_dynamics_studies.papers.de_falco.flops import counted, counting
 from uk_dynamics_studies.papers.de_falco.machine import (

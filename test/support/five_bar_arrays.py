@@ -8,8 +8,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from uk_dynamics.core.equation.projection import project_position, project_velocity
-from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.linalg.mass_factor import mass_factor
+from uk_dynamics.core.solver_methods import factorize
 
 GRAVITY = 9.81
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from support.forms import METHODS
 
 from uk_dynamics.core.equation.solution import WITH_PSEUDOINVERSE, Status
-from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.linalg.mass_factor import (
     SingularMass,
     UndeterminedCoordinatesError,
     mass_factor,
 )
+from uk_dynamics.core.solver_methods import factorize
 from uk_dynamics.exceptions import InputError
 
 # Systems below have condition numbers up to about 1e4; rounding times that, with room.

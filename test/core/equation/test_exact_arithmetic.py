@@ -14,12 +14,12 @@ from hypothesis.extra.numpy import arrays
 from support.forms import METHODS
 
 from uk_dynamics.core.equation.solution import FOR_SINGULAR_MASS, Status
-from uk_dynamics.core.factorization import Method, factorize
 from uk_dynamics.core.linalg.mass_factor import (
     SingularMass,
     UndeterminedCoordinatesError,
     mass_factor,
 )
+from uk_dynamics.core.solver_methods import Method, factorize
 
 small = st.integers(-3, 3)
 

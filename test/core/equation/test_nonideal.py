@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from uk_dynamics.core.equation.load_dependent_force import LoadForces, solve_nonideal
 from uk_dynamics.core.equation.solution import Status
-from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.linalg.mass_factor import mass_factor
+from uk_dynamics.core.solver_methods import factorize
 
 SEEDS = st.integers(0, 10_000)
 # Random mass matrices have conditions of up to 1e3; numbers are of order one.

@@ -12,8 +12,8 @@ from uk_dynamics.core.equation.projection import (
     project_position,
     project_velocity,
 )
-from uk_dynamics.core.factorization import Factorization, factorize
 from uk_dynamics.core.linalg.mass_factor import mass_factor
+from uk_dynamics.core.solver_methods import Factorization, factorize
 
 M = np.array([[2.0, 0.3, 0.0], [0.3, 1.0, 0.1], [0.0, 0.1, 5.0]])
 

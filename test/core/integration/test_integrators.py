@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from uk_dynamics.core.equation.projection import project_position, project_velocity
-from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.integration.adaptive import (
     ADAPTIVE_METHODS,
     AdaptiveStepper,
@@ -18,6 +17,7 @@ from uk_dynamics.core.integration.adaptive import (
 from uk_dynamics.core.integration.fixed_step import rk4_step, semi_implicit_euler_step
 from uk_dynamics.core.linalg import rotations as so3
 from uk_dynamics.core.linalg.mass_factor import mass_factor
+from uk_dynamics.core.solver_methods import factorize
 from uk_dynamics.exceptions import SimulationError
 
 INERTIA = np.diag([1.0, 2.0, 3.5])  # kg m²

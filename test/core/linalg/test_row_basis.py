@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.forms import METHODS
 
-from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.linalg.mass_factor import mass_factor
 from uk_dynamics.core.linalg.row_basis import RowBasis
+from uk_dynamics.core.solver_methods import factorize
 from uk_dynamics.exceptions import InputError
 
 TOLERANCE = 1e-4

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uk_dynamics.core.equation.solution import Status
-from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.linalg.mass_factor import SingularMass, mass_factor
 from uk_dynamics.core.recursion.hierarchical import Hierarchical
 from uk_dynamics.core.recursion.recursion import Recursion
+from uk_dynamics.core.solver_methods import factorize
 from uk_dynamics.exceptions import InputError
 from uk_dynamics_studies.papers.orsino.kernel import (
     covariance_update,

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.linalg.mass_factor import mass_factor
 from uk_dynamics.core.servo.servo_law import servo_efforts
+from uk_dynamics.core.solver_methods import factorize
 
 SEEDS = st.integers(0, 10_000)
 ROUNDING = 1e-8  # conditions of up to 1e4 of random matrices of size eight, squared at worst

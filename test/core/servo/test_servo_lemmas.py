@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.linalg.mass_factor import mass_factor
 from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
 from uk_dynamics.core.servo.servo_law import servo_efforts
+from uk_dynamics.core.solver_methods import factorize
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -35,7 +35,7 @@ class ScaledCoordinates(Factorization):
     def __init__(
         self, mass: Mass, A: Array, natural_scale: Array | None, rank_tolerance: float
     ) -> None:
-        """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
+        """Factor; see :func:`uk_dynamics.core.solver_methods.factorize`."""
         self._M = mass.dense()
         self._scale = coordinate_scale(self._M.diagonal())
         columns: Array = (A * self._scale).T
@@ -136,7 +136,7 @@ class ArticulatedNullSpace(Factorization):
     def __init__(
         self, mass: TreeInertia, A: Array, natural_scale: Array | None, rank_tolerance: float
     ) -> None:
-        """Factor; see :func:`uk_dynamics.core.factorization.factorize`.
+        """Factor; see :func:`uk_dynamics.core.solver_methods.factorize`.
 
         A: A ``csr_array`` whose rows each stay in one cluster, (m, nv).
         """

@@ -26,7 +26,7 @@ class UdwadiaKalaba(WhitenedCoordinates):
     def __init__(
         self, mass: DenseMass, A: Array, natural_scale: Array | None, rank_tolerance: float
     ) -> None:
-        """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
+        """Factor; see :func:`uk_dynamics.core.solver_methods.factorize`."""
         super().__init__(RowBasis(mass.whiten(A.T), natural_scale, rank_tolerance), mass, A)
 
     def admissible_coordinates(self, X: Array) -> tuple[Array, Array]:

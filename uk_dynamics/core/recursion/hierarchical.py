@@ -34,7 +34,7 @@ class Hierarchical(WhitenedCoordinates):
         levels: Sequence[Indices] | None = None,
         clearance: Array | None = None,
     ) -> None:
-        """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
+        """Factor; see :func:`uk_dynamics.core.solver_methods.factorize`."""
         self.mass = mass
         self.A = A
         # rows of each level, the first enforced first

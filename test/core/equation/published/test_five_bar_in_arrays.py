@@ -14,8 +14,8 @@ import pytest
 from support.five_bar_arrays import FiveBar
 from support.forms import METHODS
 
-from uk_dynamics.core.factorization import factorize
 from uk_dynamics.core.integration.adaptive import AdaptiveStepper, Tolerances
+from uk_dynamics.core.solver_methods import factorize
 
 
 @pytest.mark.slow

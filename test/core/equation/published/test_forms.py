@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from support.forms import FORMS, FORMS_FOR_SINGULAR_MASS
 
 from uk_dynamics.core.equation.solution import Status
-from uk_dynamics.core.factorization import SingularMassError, factorize
 from uk_dynamics.core.linalg.mass_factor import UndeterminedCoordinatesError, mass_factor
 from uk_dynamics.core.servo.servo_law import servo_efforts
+from uk_dynamics.core.solver_methods import SingularMassError, factorize
 from uk_dynamics.exceptions import InputError
 
 # Draws below have condition numbers up to 1e2, squared by range_space and by Greville.

@@ -65,7 +65,7 @@ class WhitenedPseudoinverse(ByPseudoinverse, WhitenedCoordinates):
         rank_tolerance: float,
         algorithm: PseudoinverseMethod,
     ) -> None:
-        """Factor; see :func:`uk_dynamics.core.factorization.factorize`."""
+        """Factor; see :func:`uk_dynamics.core.solver_methods.factorize`."""
         columns = mass.whiten(A.T)
         self._scaling = inverse_row_scale(np.linalg.norm(columns, axis=0), natural_scale)
         self._rows: Array = (columns * self._scaling).T
@@ -158,7 +158,7 @@ class ExplicitPseudoinverse(ByPseudoinverse, ScaledCoordinates):
         rank_tolerance: float,
         algorithm: PseudoinverseMethod,
     ) -> None:
-        """Invert; see :func:`uk_dynamics.core.factorization.factorize`."""
+        """Invert; see :func:`uk_dynamics.core.solver_methods.factorize`."""
         self._algorithm: PseudoinverseMethod = algorithm
         super().__init__(mass, A, natural_scale, rank_tolerance)
 

@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""One entry to the forms of the fundamental equation."""
+"""Methods of solution: the forms of the fundamental equation, and which of them ``auto`` takes."""
 
 from collections.abc import Callable, Sequence
 from typing import get_args
