@@ -9,6 +9,7 @@ have more members than any vector has lanes, each with a state of its own.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import subprocess
 from collections.abc import Callable, Iterator
@@ -258,6 +259,17 @@ def period(machine: ukd.Mechanism, tasks: str, backend: Backend) -> Any:
     yield [made.q, made.v, made.efforts]
 
 
+def held(machine: ukd.Mechanism, backend: Backend) -> Any:
+    """Motion under hold and under gravity compensation, within limits and at them."""
+    for law, limit in itertools.product((ukd.Hold, ukd.GravityCompensation), (0.02, 1.0)):
+        for state in closed(machine)[::3]:
+            made = law(machine, control_period=PERIOD, backend=backend)
+            made.limits.effort = made.limits.effort * limit
+            how = {"control_period": PERIOD, "sample_period": PERIOD, "backend": backend}
+            found = ukd.simulate(machine, state, 2 * PERIOD, controller=made, **how)
+            yield [found.q, found.v, found.efforts]
+
+
 def loops(machine: ukd.Mechanism, tasks: str, backend: Backend) -> Any:
     """Closed loops side by side; one after the other without C."""
     starts = closed(machine)
@@ -316,6 +328,7 @@ def questions() -> tuple[Question, ...]:
             add("period and motion", tasks, period, L.SERVO, L.MOTION, tolerance=DERIVED)
         if tasks and machine.local is None:
             add("closed loops", tasks, loops, L.CLOSED_LOOPS, tolerance=DERIVED)
+            add("hold", "", held, L.STATE, L.JOINT_SPACE, tolerance=DERIVED)
             add("derivatives of efforts", tasks, efforts, L.EFFORTS, tolerance=DERIVED)
             kinds = L.DERIVATIVES, L.DERIVATIVE_BATCH, L.PROJECTION
             add("derivatives", "", derivatives, *kinds, tolerance=DERIVED)

@@ -303,7 +303,7 @@ def laws(machine):
         return controller
 
     def held(backend):
-        law = Hold(machine, control_period=1e-3)
+        law = Hold(machine, control_period=1e-3, backend=backend)
         law.internal = InternalEfforts(machine, {"pin.z": -1.0})
         return law
 
@@ -319,7 +319,7 @@ def laws(machine):
         "hold with internal forces": (held, 0.0),
         "hold, foreseen": (foreseeing(held), late),
         "gravity compensation": (
-            lambda backend: GravityCompensation(machine, control_period=1e-3),
+            lambda backend: GravityCompensation(machine, control_period=1e-3, backend=backend),
             0.0,
         ),
     }

@@ -112,8 +112,8 @@ def test_a_simulated_machine_and_batches_of_motions_take_it(backend: str) -> Non
     run = simulate(mechanism, start, 0.1, method="gauss", step=0.02, backend=backend)
     np.testing.assert_allclose(machine.state.q, run.q[-1], atol=1e-12, rtol=0)
     given = {"control_period": 0.02, "method": "gauss", "step": 0.02, "backend": backend}
-    alone = simulate(mechanism, start, 0.1, controller=GravityCompensation(mechanism), **given)
-    helpers = [GravityCompensation(mechanism) for _ in range(2)]
+    helpers = [GravityCompensation(mechanism, backend=backend) for _ in range(3)]
+    alone = simulate(mechanism, start, 0.1, controller=helpers.pop(), **given)
     for one in simulate_many(mechanism, [start, start], 0.1, controllers=helpers, **given):
         np.testing.assert_allclose(one.q[-1], alone.q[-1], atol=1e-12, rtol=0)
 

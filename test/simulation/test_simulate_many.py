@@ -109,7 +109,9 @@ LAWS = {
     "predicted": lambda mechanism, tasks, controller: DelayCompensation(
         controller(), 2.5 * PERIOD, control_period=PERIOD, backend="compiled"
     ),
-    "held": lambda mechanism, tasks, controller: Hold(mechanism, control_period=PERIOD),
+    "held": lambda mechanism, tasks, controller: Hold(
+        mechanism, control_period=PERIOD, backend="compiled"
+    ),
     "modes": lambda mechanism, tasks, controller: ServoModes(
         mechanism, tasks, PERIOD, backend="compiled"
     ),

@@ -9,7 +9,7 @@ import sys
 import threading
 
 from uk_dynamics.compilation.build.background import Job
-from uk_dynamics.compilation.build.library import Library, library_of
+from uk_dynamics.compilation.build.library import Library, holds_in_c, library_of
 from uk_dynamics.compilation.runtime import CompiledDynamics
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Tasks
@@ -54,5 +54,5 @@ def _compile(job: Job) -> None:
         library_of(Tasks(job.tasks, mechanism))
     else:
         CompiledDynamics(mechanism).load()
-        if len(mechanism.actuators) and mechanism.local is None:
+        if holds_in_c(mechanism):
             library_of(mechanism, Library.JOINT_SPACE)

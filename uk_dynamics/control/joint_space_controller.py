@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from uk_dynamics.compilation import Library, is_cached, library_of
-from uk_dynamics.compilation.build import CompilationError
+from uk_dynamics.compilation import Library, Selection, choose, library_of
+from uk_dynamics.compilation.build import CompilationError, holds_in_c
 from uk_dynamics.compilation.runtime import LAW, ForeignReferenceError, JointSpaceMemory
 from uk_dynamics.compilation.verification import Comparison, Trial, compare, each, trials, verify
 from uk_dynamics.constraints.references import ReferenceSample
@@ -35,6 +35,8 @@ from uk_dynamics.mechanism.resolution import (
     Weights,
 )
 from uk_dynamics.mechanism_class import Mechanism
+
+_PERIOD = 1e-3  # s, of the laws with which a library is tried
 
 
 class JointSpaceController(ABC):
@@ -58,6 +60,7 @@ class JointSpaceController(ABC):
         weights: Weights = "limits",
         preload: Mapping[str, float] | None = None,
         control_period: float | None = None,
+        backend: str | Selection = "auto",
     ) -> None:
         """Prepare the evaluation.
 
@@ -67,6 +70,9 @@ class JointSpaceController(ABC):
                 ``equal`` one each, or by motor name.
             preload: Preferred efforts where several cause the same motion, by motor name.
             control_period: Time between commands, in s; needed where motors have rate limits.
+            backend: Evaluator in motions that are in C, see :func:`select_backend`; ``auto`` and
+                ``cached`` take C where the mechanism has been compiled. A single :meth:`command`
+                is interpreted.
 
         Raises:
             InputError: The mechanism has no motors, or there is a rate limit and no period.
@@ -80,25 +86,36 @@ class JointSpaceController(ABC):
         self.preload = allocation.preload
         self.internal: InternalEfforts | None = None
         self.weights = allocation.weights
+        self._selection = Selection.of(backend)
         self._dynamics = InterpretedDynamics(mechanism)
         self._memory = JointSpaceMemory(mechanism)
         self.limits = MotorLimits(mechanism, control_period, self._memory.fields)
 
     def compiled(self) -> CompiledLaw | str:
-        """Itself in C, where the mechanism is; otherwise what keeps it in Python.
+        """Itself in C; otherwise what keeps it in Python, empty where its backend does.
 
         Its library is made when it is first needed, as that of batches.
+
+        Raises:
+            CompilationError: With backend ``compiled``: C cannot be written, or answers wrongly.
         """
-        mechanism, memory = self.mechanism, self._memory
-        if not is_cached(mechanism):
+        mechanism, memory, asked = self.mechanism, self._memory, self._selection
+        choice = choose(mechanism, asked)
+        if choice == "gpu":
+            raise CompilationError(f"{Library.JOINT_SPACE.value} do not run on a GPU")
+        if choice != "compiled":
             return ""
-        if mechanism.local is not None:
+        if not holds_in_c(mechanism):
             return f"{mechanism.model.nv} velocities to hold"
         try:
             self._set_in_c()
             path = library_of(mechanism, Library.JOINT_SPACE)
             verify(path, f"hold of {mechanism.name}", partial(_answers, mechanism, path))
-        except (CompilationError, ForeignReferenceError) as error:
+        except ForeignReferenceError as error:
+            return str(error)
+        except CompilationError as error:
+            if asked.backend == "compiled":
+                raise
             return str(error)
         return LawInC(memory.law(path), memory.remembered, self._set_in_c, self._tracking_errors)
 
@@ -236,6 +253,7 @@ class Hold(JointSpaceController):
         frequency: float = FREQUENCY,
         damping_ratio: float = DAMPING_RATIO,
         control_period: float | None = None,
+        backend: str | Selection = "auto",
     ) -> None:
         """Set the gains and prepare the evaluation.
 
@@ -246,11 +264,18 @@ class Hold(JointSpaceController):
             weights: As for :class:`JointSpaceController`.
             preload: As for :class:`JointSpaceController`.
             control_period: As for :class:`JointSpaceController`.
+            backend: As for :class:`JointSpaceController`.
 
         Raises:
             InputError: As for :class:`JointSpaceController`, or a gain is not positive.
         """
-        super().__init__(mechanism, weights=weights, preload=preload, control_period=control_period)
+        super().__init__(
+            mechanism,
+            weights=weights,
+            preload=preload,
+            control_period=control_period,
+            backend=backend,
+        )
         self._memory.fields["holds"][0] = 1.0
         self.tune(frequency, damping_ratio)
 
@@ -319,6 +344,3 @@ def _answers(mechanism: Mechanism, path: Path) -> Iterator[Comparison]:
 
     given = trials(mechanism, InterpretedDynamics(mechanism))[:3]
     yield from compare(mechanism, expected, each(compiled), given)
-
-
-_PERIOD = 1e-3  # s

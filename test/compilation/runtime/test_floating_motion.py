@@ -102,7 +102,7 @@ def test_a_servo_law_with_a_delay(machine: Mechanism, begin: State) -> None:
 @needs_compiler
 def test_hold_with_error_control(machine: Mechanism, begin: State) -> None:
     def law(backend: str) -> Hold:
-        return Hold(machine, control_period=5e-3)
+        return Hold(machine, control_period=5e-3, backend=backend)
 
     both(machine, begin, law, control_period=5e-3, method="DOP853")
 

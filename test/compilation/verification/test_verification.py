@@ -31,6 +31,7 @@ from uk_dynamics.control.joint_space_controller import Hold
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.control.servo.compiled_period import PeriodCall
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
+from uk_dynamics.control.servo.servo_modes import ServoModes
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism.tasks import Tasks
@@ -109,6 +110,14 @@ def test_hold_is_tried() -> None:
     why = Hold(machine, control_period=1e-3).compiled()
     assert isinstance(why, str)
     assert "hold of five_bar answers wrongly" in why
+    assert Hold(machine, control_period=1e-3, backend="interpreted").compiled() == ""
+    with pytest.raises(WrongLibraryError, match="hold of five_bar answers wrongly"):
+        Hold(machine, control_period=1e-3, backend="compiled").compiled()
+    modes = ServoModes(machine, None, 1e-3, backend="compiled")
+    for mode in modes.modes:
+        modes.select(mode)
+        with pytest.raises(WrongLibraryError, match="hold of five_bar"):
+            modes.compiled()
 
 
 @pytest.mark.slow

@@ -32,13 +32,13 @@ def run(arguments: argparse.Namespace) -> int:
         show(arguments, {"mechanism": mechanism.name, "files": files}, written)
         return 0
     from uk_dynamics.compilation import Library, library_of
-    from uk_dynamics.compilation.build import side_by_side
+    from uk_dynamics.compilation.build import holds_in_c, side_by_side
 
     libraries: dict[str, Callable[[], Path]] = {
         "one state at a time": lambda: library_of(mechanism),
         "many states at a time": lambda: library_of(mechanism, Library.BATCH),
     }
-    if len(mechanism.actuators) and mechanism.local is None:
+    if holds_in_c(mechanism):
         of_joints = Library.JOINT_SPACE
         libraries[of_joints.value] = lambda: library_of(mechanism, of_joints)
     if tasks is not None:

@@ -9,7 +9,7 @@ from uk_dynamics.compilation.build.compiler import CompilationError
 from uk_dynamics.compilation.build.contact_rows import counted, with_contact_rows
 from uk_dynamics.compilation.build.derivative_export import derivative_export
 from uk_dynamics.compilation.build.export import state_export
-from uk_dynamics.compilation.build.library import Library, is_cached, side_by_side
+from uk_dynamics.compilation.build.library import Library, holds_in_c, is_cached, side_by_side
 from uk_dynamics.compilation.build.servo_export import (
     completion_export,
     effort_export,

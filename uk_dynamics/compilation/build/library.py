@@ -96,6 +96,11 @@ RECIPES: Mapping[Library, tuple[Recipe, Recipe | None]] = {
 Subject = Tasks | ResolvedMechanism
 
 
+def holds_in_c(mechanism: ResolvedMechanism) -> bool:
+    """Whether there is a :attr:`Library.JOINT_SPACE` of a mechanism: not without motors."""
+    return len(mechanism.actuators) > 0 and mechanism.local is None
+
+
 def library_of(
     subject: Subject, kind: Library | None = None, tables: LoopTables | None = None
 ) -> Path:

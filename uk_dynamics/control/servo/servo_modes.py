@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from uk_dynamics.compilation import Selection, select_backend
 from uk_dynamics.compilation.runtime import CompiledMotion
@@ -40,7 +41,7 @@ class ServoModes:
         """Prepare the laws; ``tasks`` is selected, or ``hold`` without tasks.
 
         Without tasks weights follow from effort limits, and preload is zero. Efforts are held for a
-        control period, in s. The backend evaluates the law of tasks: see :class:`ServoController`.
+        control period, in s. For the backend see :class:`ServoController` and :class:`Hold`.
 
         Raises:
             InputError: There are no motors, or rate limits and no control period.
@@ -54,12 +55,10 @@ class ServoModes:
         self.control_period = control_period
         self.servo: ServoController | None = None  # the law of ``tasks``
         # holds the position at which it is selected
-        self.hold = Hold(mechanism, weights=weights, control_period=control_period)
-        compensation = GravityCompensation(
-            mechanism, weights=weights, control_period=control_period
-        )
+        given: Any = {"weights": weights, "control_period": control_period, "backend": backend}
+        self.hold = Hold(mechanism, **given)
         self._laws: dict[str, ServoController | GravityCompensation | Hold] = {
-            GRAVITY_COMPENSATION: compensation,
+            GRAVITY_COMPENSATION: GravityCompensation(mechanism, **given),
             HOLD: self.hold,
         }
         if tasks is not None:
