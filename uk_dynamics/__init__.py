@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from uk_dynamics.control.delay_compensation import DelayCompensation
     from uk_dynamics.control.estimation.state_completion import StateCompletion
+    from uk_dynamics.control.hold_and_gravity_compensation import GravityCompensation, Hold
     from uk_dynamics.control.internal_efforts import internal_efforts
     from uk_dynamics.control.inverse_dynamics import InverseDynamics, inverse_dynamics
-    from uk_dynamics.control.joint_space_controller import GravityCompensation, Hold
     from uk_dynamics.control.servo.servo_controller import ServoController
     from uk_dynamics.control.static_stability import Standing, standing
     from uk_dynamics.core.equation.solution import Solution, Status
@@ -42,8 +42,8 @@ _HOMES = {
     "DelayCompensation": "uk_dynamics.control.delay_compensation",
     "Derivatives": "uk_dynamics.mechanism.dynamics.derivatives",
     "Equilibrium": "uk_dynamics.mechanism.analysis.equilibrium",
-    "GravityCompensation": "uk_dynamics.control.joint_space_controller",
-    "Hold": "uk_dynamics.control.joint_space_controller",
+    "GravityCompensation": "uk_dynamics.control.hold_and_gravity_compensation",
+    "Hold": "uk_dynamics.control.hold_and_gravity_compensation",
     "Inputs": "uk_dynamics.mechanism.resolution.state",
     "InverseDynamics": "uk_dynamics.control.inverse_dynamics",
     "LinearSystem": "uk_dynamics.mechanism.analysis.linear_system",

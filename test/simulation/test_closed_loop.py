@@ -13,8 +13,8 @@ from uk_dynamics.compilation.runtime import CompiledMotion
 from uk_dynamics.constraints.references import ReferenceSample, Waypoints
 from uk_dynamics.constraints.references.trajectory_reference import Trajectory
 from uk_dynamics.control.delay_compensation import DelayCompensation
+from uk_dynamics.control.hold_and_gravity_compensation import GravityCompensation, Hold
 from uk_dynamics.control.internal_efforts import InternalEfforts
-from uk_dynamics.control.joint_space_controller import GravityCompensation, Hold
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.control.servo.servo_modes import ServoModes
 from uk_dynamics.exceptions import SimulationError

@@ -8,7 +8,7 @@ from support.mechanism_builder import joint, link, mechanism, shipped
 
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.delay_compensation import DelayCompensation
-from uk_dynamics.control.joint_space_controller import Hold
+from uk_dynamics.control.hold_and_gravity_compensation import Hold
 from uk_dynamics.control.servo import ServoController, ServoModes
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks

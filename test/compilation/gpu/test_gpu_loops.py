@@ -17,7 +17,7 @@ from uk_dynamics.compilation.gpu import gpu_loops
 from uk_dynamics.compilation.gpu.gpu_dynamics import OPTIONS
 from uk_dynamics.compilation.gpu.gpu_loops import loop_kernel_source
 from uk_dynamics.compilation.verification import WrongLibraryError
-from uk_dynamics.control.joint_space_controller import Hold
+from uk_dynamics.control.hold_and_gravity_compensation import Hold
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks

@@ -27,7 +27,7 @@ from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo
 from uk_dynamics.compilation.select_backend import Selection, select_backend
 from uk_dynamics.compilation.verification import WrongLibraryError, batch_answers
 from uk_dynamics.compilation.verification import verify_library as record_of_trials
-from uk_dynamics.control.joint_space_controller import Hold
+from uk_dynamics.control.hold_and_gravity_compensation import Hold
 from uk_dynamics.control.servo import ServoController
 from uk_dynamics.control.servo.compiled_period import PeriodCall
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo

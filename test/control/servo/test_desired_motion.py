@@ -9,7 +9,7 @@ import pytest
 from support.mechanism_builder import arm, mechanism, shipped
 from support.peers.peer_trajectory import Trajectory
 
-from uk_dynamics.control.joint_space_controller import Hold
+from uk_dynamics.control.hold_and_gravity_compensation import Hold
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.control.servo.setpoint_generator import SetpointGenerator
 from uk_dynamics.core.integration import rk4_step

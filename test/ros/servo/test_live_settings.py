@@ -17,7 +17,7 @@ pytest.importorskip("rclpy")
 from support.nodes.ros_fixtures import Ros
 from support.nodes.servo_bench import Bench
 
-from uk_dynamics.control.joint_space_controller import GravityCompensation, Hold
+from uk_dynamics.control.hold_and_gravity_compensation import GravityCompensation, Hold
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.resolution.state import State

@@ -23,7 +23,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from uk_dynamics import ServoController, Tasks
 from uk_dynamics.constraints.references.references import ReferenceSample
-from uk_dynamics.control.joint_space_controller import GravityCompensation
+from uk_dynamics.control.hold_and_gravity_compensation import GravityCompensation
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.resources import share_directory

@@ -1,5 +1,5 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* Gravity compensation and hold; see control/joint_space_controller.py, whose steps these are, and
+/* Gravity compensation and hold; see control/hold_and_gravity_compensation.py, whose steps these are, and
  * core/servo/motion_efforts.py. */
 #pragma once
 

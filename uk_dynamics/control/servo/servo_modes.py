@@ -10,8 +10,8 @@ from uk_dynamics.compilation import Selection, select_backend
 from uk_dynamics.compilation.runtime import CompiledMotion
 from uk_dynamics.constraints.references import References, ReferenceSample
 from uk_dynamics.control.command import MotorCommand
+from uk_dynamics.control.hold_and_gravity_compensation import GravityCompensation, Hold
 from uk_dynamics.control.internal_efforts import checked_internal_efforts
-from uk_dynamics.control.joint_space_controller import GravityCompensation, Hold
 from uk_dynamics.control.servo.period_memory import EffortTransfer
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import expect_names
