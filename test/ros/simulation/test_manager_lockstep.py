@@ -13,12 +13,14 @@ import yaml
 
 pytest.importorskip("rclpy")
 
+from nav_msgs.msg import Odometry
 from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String, UInt64MultiArray
 from std_srvs.srv import SetBool, Trigger
-from support.nodes.ros_ears import DiagnosticsEar, overrides
+from support.floating_five_bar import floating_five_bar
+from support.nodes.ros_ears import DiagnosticsEar, Ear, overrides
 from support.nodes.ros_fixtures import Ros, StartProcess
 from support.peers.peer_controller_manager import LATCHED, ControllerManager
 
@@ -191,6 +193,33 @@ def test_time_goes_on_before_a_manager_is_heard_and_waits_for_every_update_then(
         hand.update(effort)
         hand.stands_still("controller_manager")
         assert hand.steps == before + count + 1
+
+
+def test_every_time_that_a_manager_may_give_its_joint_states_has_a_base(
+    ros: Ros, tmp_path: Path
+) -> None:
+    """A manager that was woken by a repeated time stamps what it publishes with that."""
+    hand = Hand(ros, mechanism=str(floating_five_bar(tmp_path)))
+    bases = Ear(hand.node, Odometry, "odom", EVERYTHING)
+    hand.join()
+    hand.goes_on()
+    hand.held = None
+    heard = len(hand.times)
+    hand.stands_still("controller_manager")
+    last = hand.times[-1] // PERIOD
+    times = {t for t in hand.times[heard:] if t // PERIOD == last}
+    assert len(times) > 2
+
+    def poses() -> dict[int, str]:
+        return {nanoseconds(m.header.stamp): str(m.pose.pose) for m in bases.messages}
+
+    ros.until(lambda: times <= poses().keys(), "bases")
+    assert len({poses()[t] for t in times}) == 1
+    hand.drive(0.0)
+    hand.held = 0.0
+    hand.update(0.0)
+    hand.stands_still("servo_controller")  # which has not read the base of this time yet
+    assert max(poses()) <= max(hand.times)
 
 
 def test_time_waits_for_an_active_servo_controller_too(ros: Ros) -> None:

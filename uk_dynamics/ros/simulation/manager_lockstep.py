@@ -137,7 +137,10 @@ class ManagerLockstep:
         """
         self._run.publish()
         self._ahead += MANAGER in self._awaited
-        self._run.time.repeat(self._ahead)
+        if self._moved:
+            self._run.time.repeat(self._ahead)
+        else:
+            self._run.tick(self._ahead)
 
     def report(self, report: Report) -> None:
         """Add who is waited for, an error where that takes too long, and the counts."""
@@ -155,7 +158,7 @@ class ManagerLockstep:
         self._moved = False
         self._update = self._ahead = 0
         self._expect(self._known - {BROADCASTER})
-        self._run.time.publish()
+        self._run.tick()
         return True
 
     def _update_again(self) -> None:

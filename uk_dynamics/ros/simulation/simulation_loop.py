@@ -26,7 +26,7 @@ from uk_dynamics.ros.process.mechanism_source import (
 from uk_dynamics.ros.simulation.imu_topic import ImuTopic
 from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
 from uk_dynamics.ros.simulation.simulation_time import SimulationTime
-from uk_dynamics.ros.timing.clock import Watchdog
+from uk_dynamics.ros.timing.clock import Watchdog, nanoseconds, write_stamp
 from uk_dynamics.ros.topics.dynamics_topics import DynamicsTopics
 from uk_dynamics.ros.topics.inputs import EffortInput
 from uk_dynamics.ros.topics.live_references import LiveReferences
@@ -151,7 +151,8 @@ class SimulatedRun:
             return
         q, v, tau = known.q, known.v, machine.tau
         if self._places is not None:
-            self._bases.publish(stamp, q, v)  # first: a joint state never comes without its base
+            if not self._ticks:
+                self._bases.publish(stamp, q, v)  # first: no joint state comes without its base
             positions, velocities = self._places
             q, v, tau = q[positions], v[velocities], tau[velocities]
         states.position[:], states.velocity[:], states.effort[:] = q, v, tau
@@ -161,6 +162,20 @@ class SimulatedRun:
         states.publish(self._publisher, stamp)
         if self._topics.wanted and not self.failure:
             self._topics.publish(stamp, machine.state, machine.solution(), machine.inputs)
+
+    def tick(self, ahead: int = 0) -> None:
+        """Publish the present time, or ``ahead`` ns later, for a manager that sleeps on it.
+
+        It stamps the joint states that it has read with the time at which it wakes. So the bases
+        that belong to them have the same stamp, and do not come earlier: who listens keeps the
+        last one alone.
+        """
+        if self._places is not None and not self.failure:
+            stamp = Time()
+            write_stamp(stamp, nanoseconds(self.time.stamp) + ahead)
+            known = self._known()  # has been published, and did not fail
+            self._bases.publish(stamp, known.q, known.v)
+        self.time.publish(ahead)
 
     def _known(self) -> State:
         """What encoders make of the present state, once of each; without any it is known."""

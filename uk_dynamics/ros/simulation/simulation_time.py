@@ -61,10 +61,10 @@ class SimulationTime:
         self._t = t
         write_stamp(self.stamp, self._origin + round(t * 1e9))
 
-    def publish(self) -> None:
-        """Publish ``/clock``, if requested."""
+    def publish(self, ahead: int = 0) -> None:
+        """Publish ``/clock``, if requested, some ns ahead of the stamp."""
         self._last = nanoseconds(self.stamp)
-        self.repeat()
+        self.repeat(ahead)
 
     def repeat(self, ahead: int = 0) -> None:
         """Publish ``/clock`` as before, or some ns ahead of that."""
