@@ -56,6 +56,12 @@ def leg() -> ukd.Mechanism:
 
 
 @pytest.fixture(scope="module")
+def leg_by_poisson() -> ukd.Mechanism:
+    """Its toe strikes while its heel and joints rub."""
+    return ukd.Mechanism.from_data(LEG | {"solver": {"impacts": "poisson"}})
+
+
+@pytest.fixture(scope="module")
 def plantigrade() -> ukd.Mechanism:
     return ukd.Mechanism.from_file(ROOT / "examples/plantigrade/plantigrade.yaml")
 
@@ -75,6 +81,7 @@ def plantigrade_leg_by_leg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> u
     ("name", "steps"),
     [
         ("leg", 400),
+        ("leg_by_poisson", 400),
         pytest.param("plantigrade", 60, marks=pytest.mark.slow),
         pytest.param("plantigrade_leg_by_leg", 60, marks=pytest.mark.slow),
     ],

@@ -8,9 +8,11 @@
 #define UK_STICKS 2
 
 /* Doubles of the cone problem of n contacts; of `room`, with all directions and their parts in the admissible
- * motions. */
+ * motions, and what impulses of Poisson's law need. */
 #define UK_CONE_ROOM(n) (18 * (n) * (n) + (3 * 17 + 11 + 3) * (n))
-#define UK_CONTACT_ROOM(n, velocities) (UK_CONE_ROOM(n) + (6 * (velocities) + 2) * (n))
+#define UK_IMPACT_ROOM(n, poisson) ((poisson) * UK_CONE_ROOM(2 * (n)) + 7 * (n))
+#define UK_CONTACT_ROOM(n, velocities, poisson) \
+  (UK_IMPACT_ROOM(n, poisson) + UK_CONE_ROOM(n) + (6 * (velocities) + 2) * (n))
 
 typedef struct {
   long long count;            /* of one-sided constraints, k; three directions each */
@@ -18,6 +20,7 @@ typedef struct {
   const double *part;         /* (k, 3): of the row, that a direction is */
   const double *friction;     /* (k) */
   const double *restitution;  /* (k) */
+  long long poisson;          /* 1: it is Poisson's, of impulses; 0: Newton's, of velocities */
   const double *gap;          /* (k): of the residual of the first row, that the gap is; 0: always closed */
   const double *pitch;        /* (k): of the teeth from the last of which the gap is counted; 0: none */
   const double *load;         /* (k, 2): of joints that stick, while they slide and at most; 0: others */

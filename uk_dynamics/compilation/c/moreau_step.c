@@ -12,7 +12,9 @@
 #include "uk_closing.h"
 
 /* Doubles of `room`: of the cone problem, all directions and their parts in the admissible motions. */
-UK_EXPORT long long uk_contact_room(long long count) { return UK_CONTACT_ROOM(count, UK_NV); }
+UK_EXPORT long long uk_contact_room(long long count, long long poisson) {
+  return UK_CONTACT_ROOM(count, UK_NV, poisson);
+}
 
 static double uk_along(const double *x, const double *v) {
   double sum = 0.0;
@@ -135,38 +137,111 @@ static void uk_contact_respond(const uk_memory *m, const uk_eliminated *by, uk_c
   }
 }
 
+/* Impulses of closed constraints while they are found; directions behind them are tangents once more, of contacts
+ * that constant impulses press. */
+typedef struct {
+  const int *closed;
+  double *cone;   /* room for the problem with these */
+  double *given;  /* impulses of Poisson's law, (n, 3) */
+  double *pushed; /* what presses those behind, (n) */
+  int *of;        /* which direction each is, (2n, 3); below zero: none */
+} uk_impact;
+
+static uk_impact uk_impact_at(const uk_contacts *x, const int *closed) {
+  double *at = x->room + UK_CONTACT_ROOM(x->count, UK_NV, x->poisson) - 7 * x->count;
+  return (uk_impact){closed, at - UK_CONE_ROOM(2 * x->count) * x->poisson, at, at + 3 * x->count,
+                     (int *)(at + 4 * x->count)};
+}
+
+/* The problem of their impulses at velocities v, where constant loads act for h seconds. */
+static void uk_impact_pose(const uk_contacts *x, const uk_impact *p, uk_cone *c, int n, const long long *mode,
+                           const double *rows, double h, const double *v) {
+  const int N = 3 * c->n;
+  for (int i = 0; i < N; ++i)
+    c->q[i] = p->of[i] < 0 ? 0.0 : uk_along(rows + (3 * p->closed[p->of[i] / 3] + p->of[i] % 3) * UK_NV, v);
+  for (int i = 0; i < c->n; ++i) {
+    const int k = p->closed[p->of[3 * i + 1] / 3], at = 3 * i * (N + 1);
+    const double load = i < n ? h * x->load[2 * k + (mode[k] == UK_STICKS)] : p->pushed[i - n];
+    c->friction[i] = x->friction[k];
+    if (i < n && !(x->load[2 * k + 1] > 0.0)) continue;
+    c->W[at] = c->W[at + N + 1]; /* as heavy against its load as along its joint */
+    c->q[3 * i] = -c->W[at] * load;
+  }
+}
+
+/* What impulses in these directions do to velocities. */
+static void uk_impact_move(const uk_memory *m, const uk_eliminated *by, const uk_impact *p, const double *impulse,
+                           int N, const double *parts, double *v) {
+  const int rank = (int)m->rank;
+  double moved[UK_NV] = {0.0};
+  for (int i = 0; i < N; ++i)
+    for (int l = rank; p->of[i] >= 0 && l < UK_NV; ++l) moved[l] += impulse[i] * parts[p->of[i] * UK_NV + l];
+  uk_contact_admitted(m, by, moved);
+  for (int i = 0; i < UK_NV; ++i) v[i] += moved[i];
+}
+
+/* Poisson's law: an impact without restitution is compression, and in expansion impulses along the normals are at least
+ * restitution times its own. Gives both, and friction of the latter to contacts behind those of the cone, whose number
+ * it finds; 1: there are no impulses. */
+static int uk_impact_compress(const uk_contacts *x, uk_impact *p, uk_cone *c, const long long *mode,
+                              const double *rows, const double *before, int *behind) {
+  uk_impact_pose(x, p, c, c->n, mode, rows, 0.0, before);
+  memset(c->r, 0, sizeof(double) * 3 * c->n);
+  if (uk_cone_solve(c)) return 1;
+  memcpy(p->given, c->r, sizeof(double) * 3 * c->n);
+  for (int i = 0; i < c->n; ++i) {
+    const double pushed = x->restitution[p->closed[i]] * c->r[3 * i];
+    int *of = p->of + 3 * (c->n + *behind);
+    p->given[3 * i] += pushed;
+    if (!(pushed > 0.0 && c->friction[i] > 0.0)) continue;
+    of[0] = -1, of[1] = 3 * i + 1, of[2] = 3 * i + 2;
+    p->pushed[(*behind)++] = pushed;
+  }
+  return 0;
+}
+
 /* Impulses of closed constraints, and velocities after them in the place of those without them. */
 static int uk_contact_impulses(const uk_memory *m, const uk_eliminated *by, uk_contacts *x, uk_cone *c,
                                const int *closed, const long long *mode, const double *rows, const double *parts,
                                double h, double *v) {
-  const int N = 3 * c->n, rank = (int)m->rank;
-  for (int i = 0; i < N; ++i) {
-    const int k = closed[i / 3];
-    const double *own = rows + (3 * k + i % 3) * UK_NV;
-    c->r[i] = x->impulse[3 * k + i % 3];
-    c->q[i] = uk_along(own, v);
-    if (i % 3) continue;
-    const double approach = uk_along(own, m->v);
-    if (approach < 0.0) c->q[i] += x->restitution[k] * approach;
-    c->friction[i / 3] = x->friction[k];
+  const int n = c->n, N = 3 * n;
+  uk_impact p = uk_impact_at(x, closed);
+  uk_cone left = *c; /* the problem behind an impact of Poisson's law */
+  int strikes = 0, behind = 0;
+  double error = 0.0;
+  for (int i = 0; i < N; ++i) p.of[i] = i, p.given[i] = 0.0;
+  for (int i = 0; i < n && x->poisson; ++i)
+    strikes |= x->restitution[closed[i]] > 0.0 && uk_along(rows + 3 * closed[i] * UK_NV, m->v) < -x->resting;
+  if (strikes) {
+    const int failed = uk_impact_compress(x, &p, c, mode, rows, m->v, &behind);
+    x->iterations += c->iterations;
+    if (failed) return 1;
+    error = c->error;
+    uk_impact_move(m, by, &p, p.given, N, parts, v);
   }
-  for (int i = 0; i < c->n; ++i) {
-    const int k = closed[i], at = 3 * i * (N + 1);
-    const double load = h * x->load[2 * k + (mode[k] == UK_STICKS)];
-    if (!(load > 0.0)) continue;
-    c->W[at] = c->W[at + N + 1]; /* as heavy against its load as along its joint */
-    c->q[3 * i] = -c->W[at] * load;
+  const int all = 3 * (n + behind);
+  if (behind) {
+    left = uk_cone_at(n + behind, p.cone);
+    for (int i = 0; i < all; ++i)
+      for (int j = 0; j < all; ++j)
+        left.W[i * all + j] = p.of[i] < 0 || p.of[j] < 0 ? 0.0 : c->W[p.of[i] * N + p.of[j]];
   }
-  const int failed = uk_cone_solve(c);
-  x->iterations += c->iterations;
+  uk_impact_pose(x, &p, &left, n, mode, rows, h, v);
+  memset(left.r, 0, sizeof(double) * all);
+  for (int i = 0; i < n; ++i) {
+    const double approach = uk_along(rows + 3 * closed[i] * UK_NV, m->v);
+    if (!x->poisson && approach < 0.0) left.q[3 * i] += x->restitution[closed[i]] * approach;
+    memcpy(left.r + 3 * i, x->impulse + 3 * closed[i], sizeof(double) * 3);
+  }
+  const int failed = uk_cone_solve(&left);
+  x->iterations += left.iterations;
   if (failed) return 1; /* Python tells of its own solution */
   memset(x->impulse, 0, sizeof(double) * 3 * x->count);
-  for (int i = 0; i < N; ++i) x->impulse[3 * closed[i / 3] + i % 3] = c->r[i];
-  double moved[UK_NV] = {0.0};
-  for (int i = 0; i < N; ++i)
-    for (int l = rank; l < UK_NV; ++l) moved[l] += c->r[i] * parts[i * UK_NV + l];
-  uk_contact_admitted(m, by, moved);
-  for (int i = 0; i < UK_NV; ++i) v[i] += moved[i];
+  for (int i = 0; i < N; ++i) x->impulse[3 * closed[i / 3] + i % 3] = p.given[i] + left.r[i];
+  for (int i = N; i < all; ++i)
+    if (p.of[i] >= 0) x->impulse[3 * closed[p.of[i] / 3] + i % 3] += left.r[i];
+  uk_impact_move(m, by, &p, left.r, all, parts, v);
+  c->error = fmax(error, left.error), c->fell_back |= left.fell_back;
   return 0;
 }
 

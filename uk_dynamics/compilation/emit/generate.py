@@ -123,7 +123,8 @@ def contact_declarations(mechanism: ResolvedMechanism) -> list[str]:
     """What programs that step over one-sided constraints know of them; empty: there are none."""
     if not mechanism.one_sided:
         return []
-    sizes = header("uk_contact_sizes.h", *defines({"CONTACTS": len(mechanism.one_sided)}))
+    count, poisson = len(mechanism.one_sided), ClosedContacts(mechanism).tables.poisson
+    sizes = header("uk_contact_sizes.h", *defines({"CONTACTS": count, "POISSON": int(poisson)}))
     return [sizes, part("contact.h"), part("contact_step.h")]
 
 

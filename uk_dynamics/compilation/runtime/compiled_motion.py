@@ -273,10 +273,11 @@ class _ContactCall:
 
     def __init__(self, library: ctypes.CDLL, tables: ContactTables) -> None:
         self.tables = tables
-        library.uk_contact_room.argtypes = (ctypes.c_longlong,)
+        library.uk_contact_room.argtypes = (ctypes.c_longlong, ctypes.c_longlong)
         library.uk_contact_room.restype = ctypes.c_longlong
         count = len(tables.friction)
-        room, before = np.zeros(library.uk_contact_room(count)), np.zeros((count, 5))
+        room = np.zeros(library.uk_contact_room(count, tables.poisson))
+        before = np.zeros((count, 5))
         self._arrays = room, before  # live as long as C may use them
         self.call = structure("uk_contacts")(
             count=count, room=room.ctypes.data, before=before.ctypes.data

@@ -41,6 +41,16 @@ class _Closed(NamedTuple):
     force: Array  # generalized force per unit force in each direction, (nv, 3k)
     bias: Array  # ψ̈ at zero joint acceleration, (3k,)
 
+    def once_more(self, which: NDArray[np.intp]) -> "_Closed":
+        """With the tangents of some behind them, as of contacts that a constant load presses."""
+        again = np.add.outer(3 * which, np.arange(3)).ravel()
+        tangents = np.tile([0.0, 1.0, 1.0], len(which))
+        return _Closed(
+            np.vstack((self.jacobian, tangents[:, None] * self.jacobian[again])),
+            np.hstack((self.force, tangents * self.force[:, again])),
+            np.concatenate((self.bias, self.bias[again])),
+        )
+
 
 class Pressing(NamedTuple):
     """What presses those of closed one-sided constraints that are joints that stick."""
@@ -69,6 +79,7 @@ class ClosedContacts:
         self._side = np.array([one.side for one in self.one_sided])
         self._friction = np.array([one.friction for one in self.one_sided])
         self._restitution = np.array([one.restitution for one in self.one_sided])
+        self._poisson = any(one.poisson for one in self.one_sided)
         self._scale = mechanism.constraints.reference_scale
         self._rows = np.array([slices[one.name].start for one in self.one_sided], dtype=np.intp)
         #: Those that bound a speed, (k,): they have no gap.
@@ -124,6 +135,7 @@ class ClosedContacts:
             part=np.column_stack((self._side / self._scale[self._rows], self._rubs)),
             friction=self._friction.copy(),
             restitution=self._restitution.copy(),
+            poisson=self._poisson,
             gap=np.where(self.bounds_speed, 0.0, self._side / self._scale[self._rows]),
             pitch=self._pitch,
             load=np.nan_to_num(np.column_stack((self._coulomb, self._static))),
@@ -189,18 +201,56 @@ class ClosedContacts:
         loads: Array,  # impulses that press joints that stick, in N s or N·m s; NaN of others
         multipliers: Array,  # of all rows with none of them, times the step, (m,)
     ) -> tuple[ConeSolution, Array]:
-        """Impulses of closed constraints, their motion, and velocities after them, (nv,)."""
-        before, q = (rows.jacobian @ speeds).reshape(-1, 3), (rows.jacobian @ free).reshape(-1, 3)
-        q[:, 0] += self._restitution[closed] * np.minimum(before[:, 0], 0.0)
-        start = self._last[closed]
-        friction = self._friction[closed]
-        problem = ConeProblem(self._response(factorization, rows), q.ravel(), friction)
+        """Impulses of closed constraints, their motion, and velocities after them, (nv,).
+
+        Newton's law in the form of Moreau: u_n⁺ + e u_n⁻ ≥ 0, with an impulse only where this is
+        zero. Poisson's in that of Pfeiffer and Glocker (Multibody Dynamics with Unilateral
+        Contacts, 1996): an impact without restitution is compression, of impulses λ; in expansion
+        those along the normals are at least e λ, more only where this keeps contacts from closing.
+        Impulses of other forces act with the expansion. Friction of e λ is that of contacts which a
+        constant load presses.
+        """
+        before, n = (rows.jacobian @ speeds).reshape(-1, 3)[:, 0], len(closed)
+        restitution, friction = self._restitution[closed], self._friction[closed]
         pressing = Pressing(loads, self._load_map[closed], self._pinned[closed], multipliers)
-        found = self._solve(factorization, rows, problem, pressing, start)
+        given, pushed = ConeSolution(np.zeros((n, 3)), np.zeros((n, 3)), 0.0, 0), np.zeros(n)
+        if self._poisson and ((before < -RESTING) & (restitution > 0.0)).any():
+            response, q = self._response(factorization, rows), rows.jacobian @ speeds
+            no_loads = pressing._replace(loads=0.0 * loads, inside=np.zeros(n, dtype=bool))
+            problem = ConeProblem(response, q, friction)
+            given = self._solve(factorization, rows, problem, no_loads)
+            pushed = restitution * given.forces[:, 0]
+            given.forces[:, 0] += pushed
+            force = rows.force @ given.forces.ravel()
+            held = factorization.multipliers(factorization.holding(force))
+            pressing = pressing._replace(multipliers=multipliers + held)
+            free = free + factorization.admissible(force)
+        struck = np.flatnonzero((pushed > 0.0) & (friction > 0.0))
+        which = np.concatenate((np.arange(n), struck))
+        both = rows.once_more(struck)
+        q, start = (both.jacobian @ free).reshape(-1, 3), self._last[closed][which]
+        if not self._poisson:
+            q[:, 0] += restitution * np.minimum(before, 0.0)
+        start[n:] = 0.0
+        pressing = pressing._replace(
+            loads=np.concatenate((loads, pushed[struck])),
+            load_map=pressing.load_map[which],
+            inside=np.concatenate((pressing.inside, np.zeros(len(struck), dtype=bool))),
+        )
+        problem = ConeProblem(self._response(factorization, both), q.ravel(), friction[which])
+        found = self._solve(factorization, both, problem, pressing, start)
+        v = free + factorization.admissible(both.force @ found.forces.ravel())
+        forces = given.forces + found.forces[:n]
+        forces[struck, 1:] += found.forces[n:, 1:]
         self._last[:] = 0.0
-        self._last[closed] = found.forces
-        v = free + factorization.admissible(rows.force @ found.forces.ravel())
-        return replace(found, motion=(rows.jacobian @ v).reshape(-1, 3)), v
+        self._last[closed] = forces
+        return ConeSolution(
+            forces,
+            (rows.jacobian @ v).reshape(-1, 3),
+            max(given.error, found.error),
+            given.iterations + found.iterations,
+            given.fell_back or found.fell_back,
+        ), v
 
     def _modes(
         self,

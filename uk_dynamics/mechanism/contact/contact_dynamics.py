@@ -84,9 +84,8 @@ class ContactDynamics(ClosedContacts):
     def impact(self, state: State, inputs: Inputs, active: ActiveConstraints) -> Impact | None:
         """Impulses at closed one-sided constraints that approach; None where none does.
 
-        Newton's law in the form of Moreau: the velocities of separation after the impact are at
-        least restitution times those of approach, and an impulse acts only where they are that;
-        friction acts on the impulse as on a force.
+        By Newton's law in the form of Moreau, or Poisson's; friction acts on the impulse as on a
+        force.
         """
         places = self.places(state)
         closed = np.flatnonzero((places.gap <= CLOSE) & ~self._dry)  # no impulse without a load

@@ -184,6 +184,7 @@ class ContactTables(NamedTuple):
     part: Array  # of that row, that a direction is, (k, 3)
     friction: Array  # (k,)
     restitution: Array  # (k,)
+    poisson: bool  # whether it is Poisson's, of impulses, not of velocities
     # of the residual of the first row, that the gap is, (k,); zero: it is always closed
     gap: Array
     pitch: Array  # of the teeth from the last of which the gap is counted, (k,); zero: none

@@ -220,7 +220,7 @@ class ConstraintSpec:
     switching: SwitchingSpec | None = None  # how it is switched on and off; None: it always holds
     # whether its row may be positive, at_least, or negative, at_most; None: neither
     one_sided: Literal["at_least", "at_most"] | None = None
-    restitution: float = 0.0  # Newton's, of a one-sided one, without unit
+    restitution: float = 0.0  # of a one-sided one, without unit
 
     @property
     def type(self) -> str:

@@ -124,7 +124,7 @@ class ContactSpec:
     surface: Round | None = None  # of the parent; None: a plane
     box: Vector | None = None  # half edges of a box that the surface rounds, in m
     friction: float = 0.0  # μ, without unit
-    # Newton's: relative velocity after an impact over that before it, without unit
+    # relative velocity after an impact over that before it, or Poisson's, without unit
     restitution: float = 0.0
     # convex bodies of parent and child, and which of their points it is; None: no such contact
     hulls: tuple[Hull, Hull] | None = None

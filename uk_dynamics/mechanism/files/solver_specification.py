@@ -4,7 +4,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from uk_dynamics.core.equation import WITH_PSEUDOINVERSE, Method
 from uk_dynamics.core.equation.published import PseudoinverseMethod
@@ -35,6 +35,7 @@ class SolverSpec:
     closure_tolerance: float = 1e-10
     # algorithm of the forms with an explicit pseudoinverse
     pseudoinverse: PseudoinverseMethod = "svd"
+    impacts: Literal["newton", "poisson"] = "newton"  # whose restitution is meant
 
     @property
     def measured(self) -> bool:
@@ -50,9 +51,8 @@ class SolverSpec:
                 tolerance is too small for the method.
         """
         method = data.get("method", cls.method)
-        words = ("method", "pseudoinverse")
-        tolerances = {key: float(value) for key, value in data.items() if key not in words}
-        spec = cls(method, **tolerances, pseudoinverse=data.get("pseudoinverse", cls.pseudoinverse))
+        given: dict[str, Any] = {k: float(x) if isinstance(x, int) else x for k, x in data.items()}
+        spec = cls(**given)
         if "pseudoinverse" in data and method not in WITH_PSEUDOINVERSE:
             raise MechanismFileError(
                 f'method "{method}" computes no pseudoinverse; choose one of '

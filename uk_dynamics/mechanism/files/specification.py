@@ -64,7 +64,7 @@ class JointSpec:
     stop_stiffness: float = 0.0
     stop_damping: float = 0.0  # In N·m·s/rad or N·s/m
     stop_hard: bool = False  # Whether the limits are one-sided constraints
-    stop_restitution: float = 0.0  # Newton's, of hard stops, without unit
+    stop_restitution: float = 0.0  # of hard stops, without unit
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> JointSpec:

@@ -59,7 +59,8 @@ class OneSided:
     # slides without friction
     sticking: str | None = None
     friction: float = 0.0  # μ, without unit
-    restitution: float = 0.0  # Newton's, without unit
+    restitution: float = 0.0  # without unit
+    poisson: bool = False  # whether restitution is Poisson's, of impulses, not of velocities
     # Of a joint that sticks; None: it is a contact, stop or declared constraint
     dry: DryFriction | None = None
 
@@ -67,7 +68,8 @@ class OneSided:
         if self.dry is not None:
             unit = "of the force in it" if self.dry.velocity is None else "N or N m"
             return f"sticks below {self.dry.static:g}, slides at {self.dry.coulomb:g} {unit}"
-        numbers = ("friction", self.friction), ("restitution", self.restitution)
+        restitution = "restitution" + " of impulses" * self.poisson
+        numbers = ("friction", self.friction), (restitution, self.restitution)
         return ", ".join(f"{name} {value:g}" for name, value in numbers if value) or "smooth"
 
     @property
@@ -105,14 +107,15 @@ def contact_constraints(
 
 def one_sided_constraints(spec: MechanismSpec, model: RobotModel) -> Iterator[OneSided]:
     """All of them, in the order of their constraints."""
+    made = partial(OneSided, poisson=spec.solver.impacts == "poisson")
     for constraint in spec.constraints:
         if constraint.one_sided is not None:
             side = 1.0 if constraint.one_sided == "at_least" else -1.0
-            yield OneSided(constraint.name, side, restitution=constraint.restitution)
+            yield made(constraint.name, side, restitution=constraint.restitution)
     for contact in spec.contacts:
         names = [name for name, _ in _parts(contact)]
         sticking = names[1] if len(names) > 1 else None
-        yield OneSided(names[0], 1.0, sticking, contact.friction, contact.restitution)
+        yield made(names[0], 1.0, sticking, contact.friction, contact.restitution)
     pins = (
         (f"{one.name}{_STICKING}", DryFriction(None, one.friction.coulomb, one.friction.static))
         for one in spec.constraints
@@ -122,7 +125,7 @@ def one_sided_constraints(spec: MechanismSpec, model: RobotModel) -> Iterator[On
         yield OneSided(name, 0.0, name, friction=1.0, dry=dry)
     restitution = {name: joint.stop_restitution for name, joint in spec.joints}
     for joint, side, _ in _hard_limits(spec, model):
-        yield OneSided(_stop(joint, side), side, restitution=restitution[joint])
+        yield made(_stop(joint, side), side, restitution=restitution[joint])
 
 
 def _row(contact: ContactSpec, label: str) -> FrameRow:
