@@ -102,6 +102,25 @@ def test_rows_are_derivatives_of_gaps(radius: float) -> None:
         assert bias == pytest.approx(rates, abs=1e-4)
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_capsule_lies_on_rough_ground(seed: int) -> None:
+    """Where spheres along its axis touch; between them the ground is no higher than it bends."""
+    size, length, spacing = (1.0, 0.8), 0.7, 1.0 / 8.0
+    heights = rough(seed)
+    capsule = ball(heights.tolist(), list(size), radius=R, length=length)
+    assert len(capsule.one_sided) == 13  # every 0.0625 m at most
+    centres = HeightField(heights, size).of_centres(R)
+    along = np.linspace(-0.5, 0.5, 20001)[:, None] * [length, 0.0] + [0.02, 0.1]
+    highest = centres.height(along).max()
+    spheres = centres.height(np.linspace(-0.5, 0.5, 13)[:, None] * [length, 0.0] + [0.02, 0.1])
+    lying = [0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5)]
+    state = State(0.0, np.array([0.02, 0.1, spheres.max(), *lying]), np.zeros(6))
+    gap = ContactDynamics(capsule).places(state).gap
+    assert gap.min() == pytest.approx(0.0, abs=1e-12)
+    bends = np.abs(np.diff(heights, 2, axis=1)).max() / spacing  # slopes differ by it
+    assert 0.0 <= highest - spheres.max() <= bends * spacing / 32.0
+
+
 def test_centres_of_spheres_are_where_they_touch() -> None:
     size, count = (1.0, 0.8), (9, 7)
     field = HeightField(rough(1), size)
@@ -243,7 +262,7 @@ def test_mistakes_are_named(tmp_path: Path, heights, problem: str) -> None:
 @pytest.mark.parametrize(
     ("keys", "problem"),
     [
-        ({"length": 0.1}, "a capsule and a height field touch at several points"),
+        ({"length": 33.0}, "of 33 m would be more than 64 spheres"),
         ({"surface": {"type": "height_field", "size": [1, 1]}}, "heights"),
         (
             {"surface": {"type": "sphere", "radius": 1, "heights": [[0, 0], [0, 0]]}},

@@ -223,8 +223,17 @@ class ContactSpec:
             yield self
             return
         for label, side in (("lower", -0.5), ("upper", 0.5)):
-            end = replace(self.at("", (0.0, 0.0, side * self.length)), length=0.0)
-            yield replace(end, name=f"{self.name}.{label}")
+            yield replace(self.at(label, (0.0, 0.0, side * self.length)), length=0.0)
+
+    def spheres(self, apart: float) -> "list[ContactSpec]":
+        """Itself; of a capsule spheres along its axis, so far apart at most, in m."""
+        places = np.linspace(-0.5, 0.5, math.ceil(self.length / apart) + 1) * self.length
+        if not self.length:
+            return [self]
+        return [
+            replace(self.at(str(index), (0.0, 0.0, place)), length=0.0)
+            for index, place in enumerate(places.tolist(), 1)
+        ]
 
     def check(self) -> None:
         """See that the child can be where the surface is not.
@@ -235,9 +244,8 @@ class ContactSpec:
         surface = self.surface
         if surface is None or not surface.hollow:
             flat = self.box is not None or self.heights is not None
-            if flat and self.length:
-                what = "box" if self.heights is None else "height field"
-                problem = f"a capsule and a {what} touch at several points; give points or spheres"
+            if self.box is not None and self.length:
+                problem = "a capsule and a box touch at several points; give points or spheres"
                 raise MechanismFileError(problem, place="length")
             if surface is not None and not flat and not surface.radius + self.radius:
                 problem = "two lines or points never touch; give one of both a radius"

@@ -53,13 +53,32 @@ def with_shapes(spec: MechanismSpec, description: RobotDescription) -> Mechanism
             else:
                 found += _of_shapes(contact, description) if contact.from_collision else [contact]
     fields: dict[HeightData, HeightField] = {}
-    for k, contact in enumerate(found):
-        if isinstance(data := contact.heights, HeightData):
-            with located(spec.file, f"contacts.{contact.name.partition('.')[0]}.surface.heights"):
-                if data not in fields:
-                    fields[data] = _height_field(data, spec.directory)
-                found[k] = replace(contact, heights=fields[data].of_centres(contact.radius))
-    return replace(spec, contacts=tuple(found))
+    every: list[ContactSpec] = []
+    for contact in found:
+        if not isinstance(data := contact.heights, HeightData):
+            every.append(contact)
+            continue
+        with located(spec.file, f"contacts.{contact.name.partition('.')[0]}.surface.heights"):
+            if data not in fields:
+                fields[data] = _height_field(data, spec.directory)
+            centres = fields[data].of_centres(contact.radius)
+            every += _over(replace(contact, heights=centres), 0.5 * fields[data].step.min())
+    return replace(spec, contacts=tuple(every))
+
+
+def _over(contact: ContactSpec, apart: float) -> list[ContactSpec]:
+    """Spheres over a height field, of a capsule so far apart at most, in m.
+
+    Between two that are half a spacing apart the field is higher by at most 1/32 of a spacing times
+    the difference of the slopes before and behind a height, along a row of the grid.
+    """
+    if contact.length > MOST_CORNERS * apart:
+        raise InputError(
+            f"a capsule of {contact.length:g} m would be more than {MOST_CORNERS} spheres, two for"
+            f" each spacing of the grid; give spheres, or a height at least every"
+            f" {2.0 * contact.length / MOST_CORNERS:g} m"
+        )
+    return contact.spheres(apart)
 
 
 def _of_both(contact: ContactSpec, description: RobotDescription) -> Iterator[ContactSpec]:
