@@ -205,7 +205,7 @@ class GpuDynamics(Fallback):
             StateError: Wrong shapes.
             InputError: Inputs that kernels do not know: non-ideal forces, forces in ``inputs``.
         """
-        given = without_forces(inputs or Inputs())
+        given = without_forces(inputs)
         if beyond_compiled(given, self._layout):
             raise InputError(
                 "the GPU knows neither non-ideal forces nor references of inputs", place="inputs"

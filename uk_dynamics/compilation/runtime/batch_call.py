@@ -65,7 +65,8 @@ class CommonInputs(NamedTuple):
         cls, rows: StructuralRows, layout: Layout, given: Plan, inputs: Inputs
     ) -> CommonInputs:
         """The same of trajectories; steps that end on the constraints need no stabilisation."""
-        common = cls.sample(rows, layout, given.half_steps, inputs)
+        instants = given.half_steps if layout.followed else np.zeros(0)
+        common = cls.sample(rows, layout, instants, inputs)
         return common._replace(stabilize=not given.project)
 
 

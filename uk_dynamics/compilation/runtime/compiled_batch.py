@@ -90,12 +90,8 @@ class CompiledBatch:
         threads: int | None,
         rates: bool = False,
     ) -> Answers:
-        """What C answers; with ``rates`` also residuals of the rows and their rates."""
+        """What C answers at arrays in C's order; with ``rates`` also residuals and their rates."""
         count, nv = given.v.shape
-        # C has a row behind the other
-        tau = None if given.tau is None else np.ascontiguousarray(given.tau)
-        t, q, v = (np.ascontiguousarray(x) for x in (given.t, given.q, given.v))
-        given = States(t, q, v, tau)
         answers = Answers(count, nv, self._rows, forces=forces, rates=rates)
 
         def run(first: int, end: int) -> None:
@@ -198,6 +194,7 @@ class StateBatch(CompiledBatch):
         if mask is not None:
             active[:] = mask
         common = CommonInputs(bool(inputs.stabilize), active, followed, self._parameters)
+        given = States(*(np.ascontiguousarray(x) for x in given if x is not None))
         answers = self.answers(given, common, forces=True, rates=True, threads=1)
         found = answers.named(answers.block)
         if found["failed"].any():

@@ -21,14 +21,17 @@ METHODS = {name: FIXED_METHODS[name] for name in _ROLLOUT_METHODS if name in FIX
 # Numbers whose product OpenBLAS leaves to the calling thread; for more than 10,000 it wakes others,
 # which take milliseconds on busy processors.
 _BY_ONE_THREAD = 8192
+_NOTHING = Inputs()
 
 
-def without_forces(inputs: Inputs) -> Inputs:
-    """Inputs that many states share, checked.
+def without_forces(inputs: Inputs | None) -> Inputs:
+    """Inputs that many states share, checked; None: nothing.
 
     Raises:
         InputError: They hold forces, which are an argument of their own.
     """
+    if inputs is None:
+        return _NOTHING
     if inputs.tau is not None:
         raise InputError("give generalized forces as tau, not in the inputs", place="inputs.tau")
     return inputs
@@ -187,13 +190,12 @@ def require_finite_states(model: RobotModel, given: States) -> None:
 
 def _all_finite(values: Array) -> bool:
     """Tell whether all numbers are finite."""
-    # quicker than asking each; squares of the largest numbers are infinite
-    numbers = values.reshape(-1)
-    for first in range(0, numbers.size, _BY_ONE_THREAD):
-        some = numbers[first : first + _BY_ONE_THREAD]
-        if not math.isfinite(np.vdot(some, some)):  # which, unlike dot, does not warn
-            return bool(np.isfinite(values).all())
-    return True
+    if values.size > _BY_ONE_THREAD:
+        numbers, size = values.reshape(-1), _BY_ONE_THREAD
+        return all(_all_finite(numbers[k : k + size]) for k in range(0, numbers.size, size))
+    # vdot, which unlike dot does not warn, is quicker than asking each; squares of the largest
+    # numbers are infinite
+    return math.isfinite(np.vdot(values, values)) or bool(np.isfinite(values).all())
 
 
 def require_finite_answer(model: RobotModel, qdd: Array) -> None:

@@ -92,8 +92,7 @@ class Dynamics(Protocol):
             StateError: Wrong shapes.
             UndeterminedMotionError: Some motion has neither inertia nor constraint.
         """
-        shared = without_forces(inputs or Inputs())
-        given = states(self.model, t, q, v, tau)
+        shared, given = without_forces(inputs), states(self.model, t, q, v, tau)
         return self.evaluate_states(given, shared, forces=forces, threads=threads)
 
     def evaluate_states(
@@ -137,7 +136,7 @@ class Dynamics(Protocol):
             InputError: Numbers that make no sense, or an unknown method.
         """
         given = plan(self.model, q, v, tau, steps, dt, every, method, project, t)
-        return self.roll(given, without_forces(inputs or Inputs()), threads)
+        return self.roll(given, without_forces(inputs), threads)
 
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """:meth:`rollout` of checked arguments."""
