@@ -200,11 +200,6 @@ class StandingContacts:
         return ActiveConstraints(active.names - self._own, active.captured, sliding)
 
 
-def _names(one: OneSided) -> tuple[str, str]:
-    """Names of the entry of a point, and of the point."""
-    return one.name.partition(".")[0], one.name
-
-
 def _refuse(spec: TasksSpec) -> None:
     """What the law does not have with standing contacts.
 

@@ -2,19 +2,20 @@
 
 """Contacts, stops, ropes and joints that stick at one instant: where they are, and their rows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.arrays import largest
-from uk_dynamics.constraints.rows import JointRow
+from uk_dynamics.arrays import Flags, largest
+from uk_dynamics.constraints.rows import ConstraintTerms, JointRow
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.contact import ConeProblem, ConeSolution, solve_cone_problem
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.mechanism.dynamics import ContactTables, InterpretedDynamics
+from uk_dynamics.mechanism.contact.contact import Contact
+from uk_dynamics.mechanism.dynamics import SLIPS, STICKS, ContactTables, InterpretedDynamics
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
 
@@ -155,9 +156,7 @@ class ClosedContacts:
 
         Gaps of ratchets are from given teeth, (k,); without, from those passed at this state.
         """
-        self._workspace.update(state.q, state.v)
-        rows = self._mechanism.constraints.evaluate(self._workspace, state.t, state.q, state.v)
-        scale = self._scale[self._rows]
+        rows, scale = self._evaluated(state), self._scale[self._rows]
         gap = np.where(self.bounds_speed, 0.0, self._side) * rows.residual[self._rows] / scale
         if self._pitch.any():
             behind = self._pitch * (self.teeth(state.q) if teeth is None else teeth)
@@ -167,6 +166,10 @@ class ClosedContacts:
             self._side * rows.rate[self._rows] / scale,
             rows.rate[self._tangents] * self._rubs,
         )
+
+    def _evaluated(self, state: State) -> ConstraintTerms:
+        self._workspace.update(state.q, state.v)
+        return self._mechanism.constraints.evaluate(self._workspace, state.t, state.q, state.v)
 
     def closed(self, active: ActiveConstraints) -> list[int]:
         """Indices of those that touch, joints that stick or could included."""
@@ -190,6 +193,14 @@ class ClosedContacts:
             pressing = np.linalg.norm(self._load_map @ multipliers, axis=1)
             normal = np.where(self._pinned, pressing, normal)
         return normal, multipliers[self._tangents] * self._rubs
+
+    def contacts_at(self, places: Places, forces: Array, unique: Flags) -> Iterator[Contact]:
+        """Contacts, stops and ropes with forces, (k, 3), and whether these are unique, (k,)."""
+        gap, rate = places.gap.tolist(), places.rate.tolist()
+        for k, one in enumerate(self.one_sided):
+            if one.dry is None:
+                told = forces[k], one.friction, bool(unique[k])
+                yield Contact(one.name, gap[k], rate[k], places.slip[k], *told)
 
     def _impulses(
         self,
@@ -260,27 +271,35 @@ class ClosedContacts:
         found: ConeSolution,
         still: float,  # what moves less does not
     ) -> ActiveConstraints:
-        names, sliding = set(active.names), dict(active.sliding)
-        for i, k in enumerate(closed.tolist()):
-            one = self.one_sided[k]
-            motion = found.motion[i]
-            if motion[0] > still:
-                continue
-            if one.dry is None:
-                names.add(one.name)
-            if k in directions:
-                sliding[one.name] = directions[k]
-            elif one.sticking is not None:
-                if np.hypot(*motion[1:]) <= still:
-                    names.add(one.sticking)
-                else:
-                    sliding[one.name] = motion[1:] / np.hypot(*motion[1:])
-        return replace(active, names=frozenset(names), sliding=sliding)
+        mode, slip = np.zeros(len(self.names), dtype=np.int64), np.zeros((len(self.names), 2))
+        for k, motion in zip(closed.tolist(), found.motion, strict=True):
+            slip[k] = directions.get(k, motion[1:])
+            if motion[0] <= still:
+                sticks = self._rubs[k, 0] and k not in directions and np.hypot(*slip[k]) <= still
+                mode[k] = STICKS if sticks else SLIPS
+        return self._acting(active, mode, slip)
+
+    def _names(self, base: ActiveConstraints, mode: NDArray[np.int64]) -> frozenset[str]:
+        """Constraints that act in these modes, (k,)."""
+        found = set(base.names)
+        for one, does in zip(self.one_sided, mode.tolist(), strict=True):
+            if does == STICKS:
+                found.update(one.constraints)
+            elif does == SLIPS and one.dry is None:
+                found.add(one.name)
+        return frozenset(found)
+
+    def _acting(
+        self, base: ActiveConstraints, mode: NDArray[np.int64], slip: Array
+    ) -> ActiveConstraints:
+        """What acts in these modes, (k,), at velocities in the planes, (k, 2)."""
+        slides = np.flatnonzero((mode == SLIPS) & self._rubs[:, 0]).tolist()
+        sliding = {self.names[k]: slip[k] / np.hypot(*slip[k]) for k in slides}
+        names = self._names(base, mode)
+        return replace(base, names=names, sliding={**base.sliding, **sliding})
 
     def _normal_rows(self, state: State) -> tuple[Array, Array]:
-        self._workspace.update(state.q, state.v)
-        rows = self._mechanism.constraints.evaluate(self._workspace, state.t, state.q, state.v)
-        part = self._side / self._scale[self._rows]
+        rows, part = self._evaluated(state), self._side / self._scale[self._rows]
         return part[:, None] * rows.A[self._rows], part * rows.bias[self._rows]
 
     def _prepare(
@@ -292,17 +311,10 @@ class ClosedContacts:
         directions: Mapping[int, Array],  # of those whose force is that of sliding, (2,)
     ) -> tuple[Factorization, _Closed]:
         """The mechanism without its one-sided constraints, and the rows of some of them."""
-        normal, bias = self._normal_rows(state)
-        rows = self._mechanism.constraints.evaluate(self._workspace, state.t, state.q, state.v)
-        count, nv = len(closed), len(state.v)
-        jacobian, offset = np.zeros((count, 3, nv)), np.zeros((count, 3))
-        jacobian[:, 0], offset[:, 0] = normal[closed], bias[closed]
-        for i, k in enumerate(closed.tolist()):
-            if self._rubs[k, 0]:
-                jacobian[i, 1:], offset[i, 1:] = (
-                    rows.A[self._tangents[k]] * self._rubs[k][:, None],
-                    rows.bias[self._tangents[k]] * self._rubs[k],
-                )
+        rows, nv = self._evaluated(state), len(state.v)
+        directions_of = np.column_stack((self._rows, self._tangents))[closed]
+        part = self.tables.part[closed]
+        jacobian, offset = part[:, :, None] * rows.A[directions_of], part * rows.bias[directions_of]
         force = jacobian.copy()
         for i, k in enumerate(closed.tolist()):
             if k in directions:

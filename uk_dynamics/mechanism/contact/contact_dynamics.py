@@ -207,13 +207,7 @@ class ContactDynamics(ClosedContacts):
         beyond[self._dry | ~self._rubs[:, 0]] = np.inf
         if (~unique & ((forces[:, 0] < 0.0) | (beyond < -rounding))).any():
             forces = self.onset(state, inputs, self.without(active), sliding=active.sliding).forces
-        for k, one in enumerate(self.one_sided):
-            if one.dry is not None:
-                continue
-            gap, rate = float(places.gap[k]), float(places.rate[k])
-            yield Contact(
-                one.name, gap, rate, places.slip[k], forces[k], one.friction, bool(unique[k])
-            )
+        yield from self.contacts_at(places, forces, unique)
 
     def _all_forces(
         self, closed: NDArray[np.intp], directions: Mapping[int, Array], forces: Array

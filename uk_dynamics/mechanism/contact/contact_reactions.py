@@ -113,19 +113,7 @@ class ContactReactions(ClosedContacts):
         shared = (np.abs(null_basis(seen, _SHARED)) > _SHARED).any(axis=1)
         unique = np.ones(len(self.names), dtype=bool)
         unique[found.closed] = ~(shared & found.force.any(axis=0)).reshape(-1, 3).any(axis=1)
-        return {
-            one.name: Contact(
-                one.name,
-                float(places.gap[k]),
-                float(places.rate[k]),
-                places.slip[k],
-                full[k],
-                one.friction,
-                bool(unique[k]),
-            )
-            for k, one in enumerate(self.one_sided)
-            if one.dry is None
-        }
+        return {one.name: one for one in self.contacts_at(places, full, unique)}
 
     def multipliers(self, found: Reactions, forces: Array) -> Array:
         """Their forces (k, 3) as multipliers of the mechanism's rows, (m,)."""

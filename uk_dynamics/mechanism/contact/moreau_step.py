@@ -115,8 +115,7 @@ class ContactStepping(ClosedContacts):
             )
         rests = (gap <= CLOSE) & (np.abs(rate) <= RESTING)  # zero both of joints that stick
         sticks = rests & (self._friction > 0.0) & (np.hypot(*slip.T) <= RESTING)
-        mode = np.select([sticks, rests], [STICKS, SLIPS])  # 0: open
-        active = replace(base, names=self._names(base, mode), sliding=self._sliding(mode, slip))
+        active = self._acting(base, np.select([sticks, rests], [STICKS, SLIPS]), slip)  # 0: open
         return dynamics.project(state, replace(inputs, active=active)), active
 
     def over(self, active: ActiveConstraints) -> tuple[ContactTables, NDArray[np.int64]]:
@@ -152,10 +151,8 @@ class ContactStepping(ClosedContacts):
             for k in changed:
                 names = (self._names(base, mode) for mode in modes[k : k + 2])
                 seen(float(times[k + 1]), *names)
-        sliding = self._sliding(modes[-1], self.tables.slip) if len(modes) > 1 else {}
-        if not (changed or sliding):
-            return active
-        return replace(base, names=self._names(base, modes[-1]), sliding=sliding)
+        last = self._acting(base, modes[-1], self.tables.slip) if len(modes) > 1 else active
+        return last if changed or last.sliding else active
 
     def step(
         self, state: State, h: float, dynamics: Dynamics, inputs: Inputs
@@ -293,20 +290,3 @@ class ContactStepping(ClosedContacts):
             ],
             dtype=np.int64,
         )
-
-    def _names(self, base: ActiveConstraints, mode: NDArray[np.int64]) -> frozenset[str]:
-        """Constraints that act in these modes."""
-        found = set(base.names)
-        for one, does in zip(self.one_sided, mode.tolist(), strict=True):
-            if does == STICKS:
-                found.update(one.constraints)
-            elif does == SLIPS and one.dry is None:
-                found.add(one.name)
-        return frozenset(found)
-
-    def _sliding(self, mode: NDArray[np.int64], slip: Array) -> dict[str, Array]:
-        """Directions in which contacts slide, by name."""
-        slides = (mode == SLIPS) & self._rubs[:, 0]
-        return {
-            self.names[k]: slip[k] / np.hypot(*slip[k]) for k in np.flatnonzero(slides).tolist()
-        }

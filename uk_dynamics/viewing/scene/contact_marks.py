@@ -104,14 +104,11 @@ class ContactMarker:
         if self._dynamics is None or not self.names:
             return ContactMarks((), *(np.zeros(shape) for shape in ((0, 3), (0, 3, 3), (0, 3))))
         if solution is None:
-            places = self._dynamics.places(state)
-            every = zip(self._dynamics.one_sided, *places, strict=True)
-            found = {
-                one.name: Contact(one.name, gap, rate, slip, np.zeros(3), one.friction, True)
-                for one, gap, rate, slip in every
-            }
+            places, count = self._dynamics.places(state), len(self._dynamics.names)
+            every = self._dynamics.contacts_at(places, np.zeros((count, 3)), np.full(count, True))
         else:
-            found = {one.name: one for one in self._dynamics.contacts(state, inputs, solution)}
+            every = self._dynamics.contacts(state, inputs, solution)
+        found = {one.name: one for one in every}
         contacts = tuple(found[name] for name in self.names)
         points, axes = self._points.at(state.q)
         forces = np.array([one.force @ own for one, own in zip(contacts, axes, strict=True)])
