@@ -51,7 +51,8 @@ def tasks_of(mechanism: Mechanism, file: str, payload: str, more: dict[str, Any]
     parameters |= {f"joints.{name}.friction": [0.0, friction] for name in names}
     whole = dict(read_yaml(shipped_files("tasks")[file], file))
     robust = {"parameters": parameters, "delay": DELAY} | more.pop("robust", {})
-    return Tasks.from_data(whole | more | {"robust": robust}, mechanism)
+    adaptive = {"adaptive": list(parameters)} if "least_bandwidth" in robust else {}
+    return Tasks.from_data(whole | adaptive | more | {"robust": robust}, mechanism)
 
 
 def known(
@@ -89,6 +90,7 @@ def main() -> None:
     parser.add_argument("--filter", type=float, default=0.0, help="s")
     parser.add_argument("--velocity-observer", type=float, default=0.0, help="Hz; 0: none")
     parser.add_argument("--bandwidth", type=float, default=0.0, help="Hz; 0: as the delay allows")
+    parser.add_argument("--least-bandwidth", type=float, default=0.0, help="Hz; 0: it stays")
     parser.add_argument("--known", type=int, default=0, metavar="N", help="draw no machines")
     parser.add_argument("--exact", action="store_true", help="no encoders")
     parser.add_argument("--seed", type=int, default=0)
@@ -105,6 +107,8 @@ def main() -> None:
         more["robust"] = {"encoders": seen}
     if given.bandwidth:
         more.setdefault("robust", {})["bandwidth"] = given.bandwidth
+    if given.least_bandwidth:
+        more.setdefault("robust", {})["least_bandwidth"] = given.least_bandwidth
     if given.mechanism == "excavator" and given.duration > 4.0:
         whole = dict(read_yaml(shipped_files("tasks")[file], file))
         whole["tasks"]["teeth"]["reference"] |= BACK
@@ -132,6 +136,7 @@ def main() -> None:
         **vars(given),
         "wall": time.perf_counter() - begin,
         "promised": dict(zip(found.rows, found.promise.error.tolist(), strict=True)),
+        "with estimates": dict(zip(found.rows, found.promise.adapting.tolist(), strict=True)),
         "nothing promised": found.promise.failing,
         "within": found.kept,
         "mass off by": {

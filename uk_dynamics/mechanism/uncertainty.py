@@ -15,6 +15,7 @@ Directions are scaled so that |θ| ≤ 1 within each of some groups: intervals a
 force that may point anywhere is one of three, and covariances are one of all their parameters.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -69,6 +70,9 @@ class Uncertainty:
             self.sides.append(self._side(name) if len(group) == 1 else (1.0, 1.0))
         # directions that are estimated, in the order of the file
         self.adaptive = tuple(self._direction_of(name) for name in adaptive)
+        #: Estimates that have to be known for the robust gain to fall, to and from where, in 1/s;
+        #: None: it does not. Friction is none of them: joints that turn round rub either way.
+        self.gain_falls = self._falling()
         names = [name for one in self.directions for name, _ in one.values]
         links = dict.fromkeys(name.split(".")[1] for name in names if name.startswith("links."))
         self._bodies = [UncertainBody(mechanism, link, self.directions) for link in links]
@@ -85,6 +89,24 @@ class Uncertainty:
             problem = f"{name} has an interval without width; nothing of it is left to estimate"
             raise InputError(problem, file=self._file, place="adaptive")
         return self.groups[self.names.index(name)][0]
+
+    def _falling(self) -> tuple[list[int], tuple[float, float]] | None:
+        """See ``gain_falls``; refused where estimates do not tell how much is left uncertain."""
+        least, most, problem = self.spec.least_bandwidth, self.spec.bandwidth or 0.0, ""
+        if least is None:
+            return None
+        pairs = zip(self.names, self.groups, strict=True)
+        left = [name for name, group in pairs if group[0] not in self.adaptive]
+        if most < least:
+            problem = f"found {least:g} Hz; give a larger bandwidth, from which it falls"
+        elif self.spec.form != "layer" or self.spec.leakage is not None:
+            problem = "it falls with form: layer and declared sizes alone; remove form and leakage"
+        elif left:
+            problem = f"{', '.join(left)} may mislead estimates; all that is uncertain is adaptive"
+        if problem:
+            raise self._error(".least_bandwidth", problem)
+        needed = np.flatnonzero(np.logical_not(self.rubbing[list(self.adaptive)]))
+        return needed.tolist(), (math.tau * least, math.tau * most)
 
     def ends(self) -> tuple[Array, Array]:
         """Smallest and largest deviations that are estimated, (p,) each, in their units."""

@@ -127,7 +127,7 @@ def robustness(
     spec = uncertainty.spec
     observed = tasks.spec.observer or tuple((task, _OBSERVED) for task in tasks.names)
     # one law with all of it, which is switched, and one that learns sizes
-    learned = replace(spec, leakage=spec.leakage or _LEAKAGE)
+    learned = replace(spec, leakage=spec.leakage or _LEAKAGE, least_bandwidth=None)
     leaking = replace(tasks.spec, robust=learned, adaptive=(), observer=())
     every = tasks.spec.adaptive or tuple(n for n, x in spec.parameters if x[0] < x[1])
     declared = replace(spec, leakage=None)

@@ -49,6 +49,13 @@ def five_bar_tasks(machine: Mechanism, **more: Any) -> Tasks:
     return Tasks.from_data({"robust": robust, "tasks": tasks} | more, machine)
 
 
+def falling(**robust: Any) -> dict[str, Any]:
+    """Tasks whose robust gain falls once mass and friction are known."""
+    parameters = {MASS: [1.0, 3.0], FRICTION: [0.0, 1.0]}
+    robust = {"parameters": parameters, "delay": DELAY, "least_bandwidth": 10.0} | robust
+    return {"robust": robust, "adaptive": [MASS, FRICTION]}
+
+
 def rrr3_tasks(machine: Mechanism, rows: tuple[str, ...] = ("x", "z", "angle")) -> Tasks:
     tasks = {
         row: {
@@ -447,6 +454,12 @@ def test_an_observer_that_does_nothing_costs_no_margin(five_bar: Mechanism) -> N
             },
             "velocity_observer.spin: is of velocities",
         ),
+        (falling(), "least_bandwidth: found 10 Hz; give a larger bandwidth"),
+        (falling(bandwidth=5.0), "least_bandwidth: found 10 Hz; give a larger bandwidth"),
+        (falling(bandwidth=60.0, leakage=1.0), "remove form and leakage"),
+        (falling(bandwidth=60.0, form="surface"), "remove form and leakage"),
+        (falling(bandwidth=60.0, motors={"crank_motor": 0.1}), "crank_motor may mislead"),
+        (falling(bandwidth=60.0) | {"adaptive": [MASS]}, f"{FRICTION} may mislead"),
         ({"observer": -1.0}, "observer: found -1.0; give a number above 0 in Hz"),
         ({"observer": {"sweep": 0}}, "observer.sweep: found 0; give a number above 0 in Hz"),
     ],

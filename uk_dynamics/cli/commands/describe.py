@@ -80,7 +80,9 @@ def _promised(found: Promise, tasks: Tasks) -> Iterator[tuple[str, str]]:
             pairs = zip(rows, found.adapting.tolist(), strict=True)
             told = ", ".join(f"{name} {error:.3g}" for name, error in pairs)
             yield "with estimates", f"{told}  (which may be wrong at first)"
-        yield "robust term", f"up to {gain:.3g} Hz, with {1e3 * found.delay:.3g} ms of delay"
+        least = tasks.spec.robust and tasks.spec.robust.least_bandwidth
+        falls = f" ({least:.3g} Hz once estimates are known)" if least else ""
+        yield "robust term", f"up to {gain:.3g} Hz{falls}, with {1e3 * found.delay:.3g} ms of delay"
     if tasks.spec.robust is not None and (sees := tasks.spec.robust.encoders) is not None:
         told = "half a step and three deviations of the noise" if sees.noise else "half a step"
         yield "encoders", f"read within {sees.largest:.3g} rad or m, {told}"

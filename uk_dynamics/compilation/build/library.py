@@ -154,11 +154,9 @@ def part_of(subject: Subject, kind: Library | None = None, tables: LoopTables | 
         plan = [len(contact.intervals) for contact in subject.spec.contacts]
         law = (*law, subject.spec.contact_rows, plan)
     if subject.spec.robust is not None:  # its delay, bandwidth and encoders are settings
-        leakage = 1.0 if subject.learns_size else None
-        robust = replace(
-            subject.spec.robust, delay=0.0, bandwidth=None, leakage=leakage, encoders=None
-        )
-        law = (*law, robust)
+        robust = replace(subject.spec.robust, delay=0.0, encoders=None)
+        robust = replace(robust, leakage=1.0 if subject.learns_size else None)
+        law = (*law, robust if robust.least_bandwidth else replace(robust, bandwidth=None))
     if subject.corrected:
         law = (*law, subject.spec.adaptive, subject.observed.any(), subject.watched.any())
     return part + hashlib.sha256(repr(law).encode()).hexdigest()[:12]

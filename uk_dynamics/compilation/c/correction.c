@@ -35,6 +35,9 @@ static void uk_correct(uk_lanes_law *w, const uk_lanes *told) {
   UK_NEXT(variance);
   UK_NEXT(settled);
 #undef UK_NEXT
+#if UK_GAIN_FALLS
+  uk_lanes_settled_gain(w->information, &w->adapts, &w->robust_gain);
+#endif
   UK_EACH(r, UK_MT) UK_EACH(p, UK_ADAPTIVE)
     explained[r] += w->adapts * w->regressor[r * UK_ADAPTIVE + p] * w->estimate[p];
 #endif

@@ -6,7 +6,7 @@ That is the robust term: what is uncertain at a state, and how large the term is
 learns from period to period: its estimates, and disturbances.
 """
 
-import math
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from uk_dynamics.compilation.emit.c_source import LANES, number
 from uk_dynamics.compilation.emit.c_text import header, joined, part, table
 from uk_dynamics.compilation.emit.functions import Shapes, function, ones, places, rule
+from uk_dynamics.compilation.emit.layout import ROBUST_KNOWN
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Graph, Objects, Symbol, as_objects
 from uk_dynamics.compilation.trace.terms import StateInputs
@@ -31,6 +32,7 @@ from uk_dynamics.core.servo import (
     next_scale,
     observed,
     robust_term,
+    settled_gain,
     smoothed,
     surface,
     surface_rates,
@@ -88,14 +90,8 @@ def robust_start(tasks: Tasks, known: Known | None) -> str:
     if uncertainty is None or known is None:
         return ""
     spec, b = uncertainty.spec, surface_rates(constraints.damping, constraints.stiffness)[1]
-    lines = ["robust = 1.0", f"robust_turn = {number(float(known.turn[0]))}"]
-    lines.append(f"robust_cubic = {number(float(known.surface[0]))}")
-    lines.append(f"robust_least = {number(float(known.least[0]))}")
-    lines.append(f"robust_size_learning = {number(float(known.size_learning[0]))}")
-    lines.append(f"robust_scale = {number(float(known.scale[0]))}")
-    if spec.bandwidth is not None:
-        lines.append(f"robust_gain = {number(math.tau * spec.bandwidth)}")
-    text = "".join(f"  m->{line};\n" for line in lines)
+    pairs = [("robust", 1.0), *zip(ROBUST_KNOWN, (float(x[0]) for x in known), strict=True)]
+    text = "".join(f"  m->{name} = {number(value)};\n" for name, value in pairs)
     rate, learning = float(b.max()), float(known.learning[0])
     if spec.bandwidth is None:
         text += f"  const double delay = {number(spec.delay)} + 0.5 * period;\n"
@@ -201,11 +197,16 @@ def correction_definitions(tasks: Tasks) -> str:
     """What ``correction.c`` needs; flags alone where nothing is corrected."""
     watches = bool(tasks.watched.any())
     numbers = {"CORRECTED": tasks.corrected, "ADAPTIVE": tasks.adaptive, "WATCHES": watches}
-    numbers["LEARNS_SIZE"] = tasks.learns_size
+    falls = None if tasks.uncertainty is None else tasks.uncertainty.gain_falls
+    numbers |= {"LEARNS_SIZE": tasks.learns_size, "GAIN_FALLS": falls is not None}
     flags = [f"#define UK_{name} {int(number)}" for name, number in numbers.items()]
     if not tasks.corrected:
         return header("uk_correction.h", *flags)
-    scale = ones("scale", "growth", "leakage", "elapsed")
+    scale, p = ones("scale", "growth", "leakage", "elapsed"), tasks.adaptive
+    rules: list[str] = []
+    if falls is not None:
+        known: Shapes = {"information": (p, p), "adapts": 1}
+        rules.append(rule("uk_lanes_settled_gain", known, "gain", partial(settled_gain, *falls)))
     return header(
         "uk_correction.h",
         '#include "uk_lanes.h"',
@@ -214,6 +215,7 @@ def correction_definitions(tasks: Tasks) -> str:
         rule("uk_lanes_lag_share", ones("elapsed", "time"), "share", lag_share),
         _observed(len(tasks.constraints)),
         *([_learned(tasks)] if tasks.adaptive else ()),
+        *rules,
         *([rule("uk_lanes_next_scale", scale, "next", next_scale)] if tasks.learns_size else ()),
         *([_watched(len(tasks.constraints))] if watches else ()),
     )

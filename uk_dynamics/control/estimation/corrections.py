@@ -20,6 +20,7 @@ from uk_dynamics.core.servo import (
     learned,
     next_scale,
     observed,
+    settled_gain,
     watched,
 )
 from uk_dynamics.exceptions import InputError, StateError
@@ -86,6 +87,9 @@ class Corrections:
             for mine, new in zip(self._learned, found, strict=True):
                 mine[:] = new
             explained = fields["adapts"] * (self._regressor @ self._learned.estimate)
+            if (falls := self.tasks.uncertainty.gain_falls) is not None:
+                known = found.information, fields["adapts"]
+                fields["robust_gain"][:] = settled_gain(*falls, *known)
         if self.tasks.learns_size:
             scale, growth = fields["robust_scale"], fields["scale_growth"]
             elapsed = told.elapsed * told.differs

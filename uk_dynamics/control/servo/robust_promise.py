@@ -17,6 +17,7 @@ from uk_dynamics.control.servo.row_bounds import Effects, RowLoop, row_bounds
 from uk_dynamics.core.servo import (
     LEAST_AUTHORITY,
     MARGIN,
+    OPEN,
     SLOWER,
     Known,
     Loop,
@@ -197,17 +198,21 @@ def _promise(tasks: Tasks, control_period: float | None) -> Promise:
             error = bound * size * reach / np.where(k > 0.0, k, 1.0)
             wider = doubled * error
         if not surface:
-            linear = (
-                [x.effects for x in samples],
-                RowLoop(*(gain, delay, k, b, tasks.watched, lag, apart)),
-            )
-            rows = every = row_bounds(uncertainty, *linear)
+            effects = [x.effects for x in samples]
+            linear = RowLoop(gain, delay, k, b, tasks.watched, lag, apart)
+            rows = every = row_bounds(uncertainty, effects, linear)
             if uncertainty.adaptive:
-                every = row_bounds(uncertainty, *linear, estimated=True)
+                every = row_bounds(uncertainty, effects, linear, estimated=np.inf)
             error, wider = np.minimum(error, rows.error), np.minimum(wider, every.error)
-            if np.isfinite(every.size):
-                known = known._replace(least=np.array([gain * every.size]))
-                bound = max(bound, gain * every.size)
+            least = gain * every.size
+            if uncertainty.gain_falls is not None:  # where estimates are known
+                low = uncertainty.gain_falls[1][0]
+                calm = linear._replace(gain=low)
+                settled = row_bounds(uncertainty, effects, calm, estimated=OPEN)
+                wider, least = np.maximum(wider, settled.error), max(least, low * settled.size)
+            if np.isfinite(least):
+                known = known._replace(least=np.array([least]))
+                bound = max(bound, least)
                 pushes = [gain * np.abs(x.effects.asked) @ every.surface for x in samples]
         if np.isinf(error).any() and tasks.watched.any():
             failing.append("the velocity observer is too slow or too fast for this delay and form")

@@ -86,11 +86,12 @@ class RowBounds(NamedTuple):
 
 
 def row_bounds(
-    uncertainty: Uncertainty, instants: Sequence[Effects], loop: RowLoop, *, estimated: bool = False
+    uncertainty: Uncertainty, instants: Sequence[Effects], loop: RowLoop, *, estimated: float = 0.0
 ) -> RowBounds:
     """Bounds of rows under the robust term within its layer, along the references.
 
-    Estimates that are used may be at the wrong ends of their intervals.
+    Estimates that are used, of all but friction, may be off by so many units of their deviations
+    (0: none are used), within their intervals.
     """
     rows, machines = len(loop.k), _machines(uncertainty, instants)
     nothing = RowBounds(np.full(rows, np.inf), np.full(rows, np.inf), np.inf)
@@ -207,7 +208,7 @@ def _machines(uncertainty: Uncertainty, instants: Sequence[Effects]) -> Array | 
 
 
 def _rows_at(
-    uncertainty: Uncertainty, x: Effects, machines: Array, *, estimated: bool
+    uncertainty: Uncertainty, x: Effects, machines: Array, *, estimated: float
 ) -> tuple[Array, Array, Array]:
     """Largest |d|, (machines, rows), G, and by how much it may differ, (machines, rows, rows)."""
     inertia = np.eye(len(x.Y)) + np.einsum("cp,pmn->cmn", machines, x.inertia)
@@ -224,7 +225,8 @@ def _rows_at(
             continue
         p, w = group[0], w[..., 0]
         if estimated and p in uncertainty.adaptive:
-            both = (fall + rise) * np.abs(w)
+            off = fall + rise if rubs[p] else min(estimated, fall + rise)
+            both = off * np.abs(w)
             up, down = up + both, down + both
         elif rubs[p]:  # either way, where a joint turns round
             both = max(fall, rise) * np.abs(w)

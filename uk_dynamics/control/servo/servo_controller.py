@@ -173,15 +173,15 @@ class ServoController(ServoSettings):
         if self.promise is None or not (self.robust or self.tasks.adaptive):
             return None
         gains, fields = (self.gains.damping, self.gains.stiffness), self.memory.fields
-        known = self.promise.known._replace(scale=fields["robust_scale"].copy())
+        scale, gain = fields["robust_scale"].copy(), fields["robust_gain"].copy()
+        known = self.promise.known._replace(scale=scale, gain=gain)
         demand = RobustDemand(surface(errors.residual, errors.rate, *gains), known, self.robust)
         if self.prediction is not None:
             demand = demand._replace(friction_v=self.prediction.friction_v)
         if not self.tasks.adaptive:
             return demand
-        added, lacking, estimate = (fields[x].copy() for x in ("added", "lacking", "estimate"))
-        given = demand._replace(added=added, lacking=lacking, estimate=estimate)
-        return given._replace(adapts=float(fields["adapts"][0]))
+        learned: dict[str, Any] = {x: fields[x].copy() for x in ("added", "lacking", "estimate")}
+        return demand._replace(**learned, adapts=float(fields["adapts"][0]))
 
     def _measured(self) -> Measurement:
         """What the last state told; nothing where control is continuous."""

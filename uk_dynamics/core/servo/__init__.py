@@ -25,6 +25,8 @@ from uk_dynamics.core.servo.control_constants import (
     SERVED,
 )
 from uk_dynamics.core.servo.correction_rule import (
+    DEVIATIONS,
+    OPEN,
     SLOWER,
     Adaptation,
     Instant,
@@ -32,6 +34,7 @@ from uk_dynamics.core.servo.correction_rule import (
     lag_share,
     learned,
     observed,
+    settled_gain,
 )
 from uk_dynamics.core.servo.encoder_rule import reading
 from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions

@@ -26,6 +26,15 @@ What w takes as the machine's acceleration is that of one with the parameters θ
 that act, whether the law uses θ̂ or not: the model's differs from it by w θ itself, and by
 what the robust term and limits change of the efforts that tasks ask for.
 
+Once all parameters but friction are known, the gain g of the robust term is larger than it has to
+be, and feeds back rounding. With three deviations 3 σ of the least known one, in units of its
+interval, by P⁻¹, it falls to
+
+    g − (g − g_least) min(1, 2 − 2 · 3σ/OPEN)    where 3σ ≤ OPEN,                               (2)
+
+so that at every gain below g no parameter is off by more than OPEN, for which bounds at g_least
+are found beforehand, with friction in full. P is forgotten, and g comes back.
+
 *Observation* needs no cause: what adaptation leaves of the difference, filtered with a bandwidth of
 its own, is taken out of what the tasks ask for.
 
@@ -34,12 +43,13 @@ errors, bounded gain); Applied nonlinear control, 1991, sections 8.7 and 9.2; De
 Sensorless robot collision detection, ICRA 2005 (momentum observer).
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from uk_dynamics.arrays import Reals
-from uk_dynamics.core.linalg import above, at_least, definite_solve, mirrored, where
+from uk_dynamics.core.linalg import above, at_least, definite_solve, mirrored, square_root, where
 from uk_dynamics.core.servo.motor_limits_rule import between
 from uk_dynamics.core.servo.period_steps import Measurement
 
@@ -53,6 +63,8 @@ FARTHEST = 4.0  # times the intervals: as far as data may lead estimates before 
 SHORTEST = 1e-9  # s: where control is continuous nothing elapses, and nothing is compared
 LEAST_VARIANCE = 1e-12  # m²/s⁴
 LEAST_BANDWIDTH = 1e-9  # rad/s
+DEVIATIONS = 3.0  # within which parameters count as known
+OPEN = 0.1  # part of their intervals that may be left open where the robust gain is smaller
 SLOWER = 0.25  # of the frequency that s and an integral of it would have at the edge of the layer
 
 
@@ -140,6 +152,27 @@ def learned(
     inside = between(ends[0], moved, ends[1])
     regressors, filtered = np.stack((first, w)), np.stack((once, twice))
     return Learned(inside, moved, P, regressors, filtered, variance, settled)
+
+
+def settled_gain(
+    places: Sequence[int], gains: tuple[float, float], information: Reals, adapts: Reals
+) -> Reals:
+    """The gain of the robust term by (2), (1,), in 1/s.
+
+    Args:
+        places: Of the parameters that have to be known, among the p.
+        gains: g_least and g.
+        information: P, (p, p).
+        adapts: Flag: estimates are used, (1,); without, the gain is g.
+    """
+    least, most = gains
+    largest = 0.0 * adapts
+    for p in places:
+        unit = np.eye(len(information))[p] + 0.0 * information[p]
+        largest = at_least(largest, definite_solve(information, unit)[p : p + 1])  # σ²
+    part = 2.0 - 2.0 * DEVIATIONS / OPEN * square_root(largest)
+    found: Reals = most - adapts * (most - least) * between(0.0 * part, part, 1.0 + 0.0 * part)
+    return found
 
 
 def observed(now: Instant, past: Reals, explained: Reals, bandwidth: Reals) -> Reals:

@@ -63,6 +63,7 @@ class RobustSpec:
     form: Literal["layer", "surface"] = "layer"
     delay: float = 0.0  # of the loop besides half a control period, in s
     bandwidth: float | None = None  # of s within the boundary layer, in Hz; None: by the delay
+    least_bandwidth: float | None = None  # once estimates are known, in Hz; None: the same
     # rate in 1/s with which a learned size of all of it is forgotten; None: sizes are as they stand
     leakage: float | None = None
     encoders: EncoderSpec | None = None  # of its machine; None: states are exact
@@ -92,7 +93,7 @@ class RobustSpec:
             forces,
             float(data.get("confidence", 0.95)) if identified else 0.0,
             data.get("form", cls.form),
-            **given(data, "delay", "bandwidth", "leakage"),
+            **given(data, "delay", "bandwidth", "least_bandwidth", "leakage"),
             encoders=EncoderSpec(**data["encoders"]) if "encoders" in data else None,
         )
         if not (found.parameters or found.motors or found.forces or found.confidence):
