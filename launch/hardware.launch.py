@@ -141,7 +141,16 @@ def nodes(given):
             "priority": real_time["priority"] and real_time["priority"] + 1,
         }
         guarding.append(
-            node(PACKAGE, "command_watchdog", machine, watchdog, kind=LastToEnd, after=driving)
+            node(
+                PACKAGE,
+                "command_watchdog",
+                machine,
+                watchdog,
+                kind=LastToEnd,
+                after=driving,
+                # interrupted, it may have to miss a heartbeat first, and commands zeros then
+                sigterm_timeout=str(5.0 + watchdog["timeout"]),
+            )
         )
     observing = []
     if given["observe"] and given["observe"].lower() != "false":

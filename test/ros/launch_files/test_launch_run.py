@@ -234,6 +234,9 @@ def test_everything_ends_with_any_process_that_the_machine_needs(
     assert process.exit_code == 1
     assert f"{name} has ended (exit code -9): everything ends" in process.output
     assert set(NEEDED) <= set(ends(process.output))
+    if name == "servo_controller":  # of which heartbeats may be missed for 10 s
+        assert "commanding zero efforts" in process.output
+        assert "escalating" not in process.output  # none had to be terminated
     assert "Traceback" not in process.output
 
 
