@@ -53,11 +53,11 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
             functions += part("projection_functions.h")
             declarations += part("projection_derivatives.h")
             definitions += "\n".join(derivative_source.projection_definitions(mechanism))
-            patterns = np.split(projection_pattern(mechanism, traced), 2)
+            patterns = np.split(projection_pattern(mechanism), 2)
             by_state = [(0, nv), (nv, 2 * nv), (2 * nv, 2 * nv + 1)]
             for quantity, pattern in zip(("q'", "v'"), patterns, strict=True):
                 lists[quantity] = marked(names, pattern, by_state)
-    lists["qdd"] = marked(names, motion_patterns(mechanism, traced).acceleration, columns)
+    lists["qdd"] = marked(names, motion_patterns(mechanism).acceleration, columns)
     files = header_and_source(
         identifier,
         declarations,

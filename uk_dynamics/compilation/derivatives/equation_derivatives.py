@@ -8,6 +8,7 @@ By the state and time, or by the parameters that a mechanism varies; as symbols 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ class TracedDerivatives(NamedTuple):
     directions: int  # number of columns
 
 
+@lru_cache(maxsize=1)  # for sources of several libraries, and for their trials
 def equation_derivatives(mechanism: ResolvedMechanism) -> TracedDerivatives:
     """Trace by the parameters that a mechanism varies, or by q, v and t where it varies none.
 

@@ -7,10 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from uk_dynamics.compilation.derivatives.equation_derivatives import (
-    TracedDerivatives,
-    equation_derivatives,
-)
+from uk_dynamics.compilation.derivatives.equation_derivatives import equation_derivatives
 from uk_dynamics.compilation.derivatives.task_derivatives import task_derivatives
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Objects, in_order
@@ -31,17 +28,14 @@ class MotionPatterns(NamedTuple):
     force: Flags  # of Aᵀλ: as of the acceleration, in sets that some row holds, nv rows
 
 
-def motion_patterns(
-    mechanism: ResolvedMechanism, traced: TracedDerivatives | None = None
-) -> MotionPatterns:
-    """Find where derivatives of q̈, λ and Aᵀλ may differ from zero; ``traced`` saves the trace.
+def motion_patterns(mechanism: ResolvedMechanism) -> MotionPatterns:
+    """Find where derivatives of q̈, λ and Aᵀλ may differ from zero.
 
     Inertia and constraints couple coordinates; what acts on one of a coupled set moves the whole
     set, and nothing else. So a column is there for the sets that the equations' own derivatives
     touch.
     """
-    traced = traced or equation_derivatives(mechanism)
-    terms = trace(mechanism)
+    traced, terms = equation_derivatives(mechanism), trace(mechanism)
     nv, columns = mechanism.model.nv, traced.directions
     rows = _supports(terms.A)
     sets = _sets(terms, rows)
@@ -66,15 +60,13 @@ def motion_patterns(
     return MotionPatterns(touched, multipliers, touched & held[:, None])
 
 
-def projection_pattern(
-    mechanism: ResolvedMechanism, traced: TracedDerivatives | None = None
-) -> Flags:
+def projection_pattern(mechanism: ResolvedMechanism) -> Flags:
     """Find where derivatives of the projected q, then v, may differ from zero, (2 nv, 2 nv + 1).
 
     By q, v, t; coordinates in sets that no row of the kind holds stay what they are.
     """
-    traced = traced or equation_derivatives(mechanism)
-    terms, constraints = trace(mechanism), mechanism.constraints
+    traced, terms = equation_derivatives(mechanism), trace(mechanism)
+    constraints = mechanism.constraints
     nv, rows = mechanism.model.nv, _supports(terms.A)
     sets = _sets(terms, rows)
     alike = sets[:, None] == sets

@@ -53,7 +53,7 @@ def ode_prototypes(identifier: str) -> str:
 def _patterns(mechanism: ResolvedMechanism, traced: TracedDerivatives) -> list[str]:
     """Sparsity as CasADi wants it: rows, columns, 1 where it is full; else starts and rows."""
     nv, nu = mechanism.model.nv, len(mechanism.actuators)
-    whole = motion_patterns(mechanism, traced).acceleration
+    whole = motion_patterns(mechanism).acceleration
     state = np.zeros((2 * nv, 2 * nv), dtype=bool)
     state[:nv, nv:] = np.eye(nv, dtype=bool)
     state[nv:] = whole[:, : 2 * nv]
