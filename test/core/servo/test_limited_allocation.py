@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear, nnls
+from support import hidden_limit as hidden
 
 from uk_dynamics.core.servo import LimitedAllocation, within_pyramids
 
@@ -107,6 +108,22 @@ def test_what_cannot_be_served_is_missed_by_the_least_first_level_first(seed: in
     G, h = inequalities(lower, upper, most)
     levels = [np.arange(FIRST), np.arange(FIRST, ROWS)]
     assert unmet(C, wanted, levels, np.zeros(ROWS), G, h, found, WEIGHTS * (found - closed)) <= 1e-7
+
+
+def test_a_limit_that_the_search_does_not_see():
+    """Steps that rows do not see have a price in the search, to which expensive forces add.
+
+    So it does not tell of a limit that is then exceeded by a little.
+    """
+    given = hidden.ROWS, hidden.WANTED, hidden.LOWER, hidden.UPPER, hidden.CLOSED
+    search = LimitedAllocation(np.ones(1, dtype=int), hidden.WEIGHTS, 1e-6)
+    found = search.solve(*given, friction=hidden.FRICTION, most=hidden.MOST)
+    assert search.finished
+    assert within_pyramids(found[None, 1:], hidden.FRICTION, hidden.MOST)
+    G = np.array([[0, 0.7, a, b] for a in (1, -1) for b in (1, -1)] + [[0, -1, 0, 0]])
+    h, levels = np.append(np.zeros(4), -hidden.MOST), [np.arange(3), np.arange(3, 4)]
+    pull = hidden.WEIGHTS * (found - hidden.CLOSED)
+    assert unmet(hidden.ROWS, hidden.WANTED, levels, np.zeros(4), G, h, found, pull) <= 1e-7
 
 
 # --- motors alone --------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ typedef struct { /* motors, then normal, x and y of the contacts that stand, in 
 } uk_pushes;
 
 #define UK_TRUSTED (UK_CONTACT_ROWS > 0) /* levels of contacts */
+#define UK_CHANGES (2 * UK_INEQUALITIES) /* of the limits in the way, after a search: rounding has them without end */
 
 /* A contact force, normal, x and y, that is outside of its pyramid is brought inside. */
 static void uk_into_pyramid(double *f, double friction, double most) {
@@ -147,7 +148,8 @@ static void uk_toward_closed(const uk_pushes *p, const double *motions, int free
   }
 }
 
-/* Multipliers of the least |way| with along . way >= lack, (limits, g) and (limits), and that way; 0: there is none. */
+/* Multipliers of the least |way| with along . way >= lack, (limits, g) and (limits), and that way; 0: there is none, and
+ * limits with multipliers leave none. */
 static int uk_find_pushes(uk_pushes *p, const double *along, const double *lack, int g, double *way) {
   double scaled[UK_INEQUALITIES * UK_NORMAL], size[UK_INEQUALITIES], found[UK_INEQUALITIES];
   double rest[UK_NORMAL] = {0.0};
@@ -163,6 +165,8 @@ static int uk_find_pushes(uk_pushes *p, const double *along, const double *lack,
       for (int k = g + 1; k < stride; ++k) to[k] = 0.0;
       size[count] = norm, moves[count++] = i;
     } else if (lack[i] > UK_KEPT) {
+      memset(p->push, 0, sizeof p->push);
+      p->push[i] = 1.0;
       return 0;
     }
     p->push[i] = 0.0;
@@ -175,7 +179,7 @@ static int uk_find_pushes(uk_pushes *p, const double *along, const double *lack,
   return 1;
 }
 
-/* What is within limits and nearest to x along motions, (g, n); 0: nothing is. */
+/* What is within limits and nearest to x along motions, (g, n); 0: nothing is, and limits with multipliers are why. */
 static int uk_nearest_within(uk_pushes *p, const double *x, const double *motions, int g, double *answer) {
   const int n = p->count, count = p->limits;
   double along[UK_INEQUALITIES * UK_NU], lack[UK_INEQUALITIES], way[UK_UNKNOWNS], most = 0.0;
@@ -236,15 +240,14 @@ static int uk_find_pushed(uk_pushes *p, const double *soft, int bounded, double 
   return 1;
 }
 
-/* Whether rows, (count, free), that stay short by `rest` push against all limits that are equations, which
- * p->basis has; least: multiplier of a limit that is not needed. */
-static int uk_push_all(const uk_pushes *p, const double *rows, int count, const double *rest, double least) {
-  double gradient[UK_NU], push[UK_INEQUALITIES];
+/* Multipliers with which rows, (count, free), that stay short by `rest` push against the limits that are equations, which
+ * p->basis has; 0: others would do, too. */
+static int uk_limit_multipliers(const uk_pushes *p, const double *rows, int count, const double *rest, double *push) {
+  double gradient[UK_NU];
   uk_combine(rows, count, p->free, rest, gradient);
+  for (int k = 0; k < p->free; ++k) gradient[k] *= -1.0;
   uk_nearest_combination(&p->basis, gradient, push);
-  int all = p->basis.rank == p->basis.count;
-  for (int i = 0; i < p->basis.rank; ++i) all &= -push[(int)p->basis.row[i]] > least;
-  return all;
+  return p->basis.rank == p->basis.count;
 }
 
 /* Serve the rows of a level from where p is along its motions, both of which it leaves for the next one, with its
@@ -252,7 +255,7 @@ static int uk_push_all(const uk_pushes *p, const double *rows, int count, const 
 static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
   const int n = p->count, free = p->free, hard = p->limits;
   double rows[UK_MT * UK_NU], rest[UK_MT], sizes[UK_MT], step[UK_NU], best[UK_NU], left[UK_NU * UK_NU];
-  double soft[UK_BOUNDED + 1], size = 0.0;
+  double soft[UK_BOUNDED + 1], pushes[UK_INEQUALITIES], size = 0.0;
   int count = 0, of[UK_MT], served[UK_MT], bound[UK_BOUNDED + 1], held[UK_INEQUALITIES] = {0};
   for (int r = 0; r < p->rows; ++r) {
     if (p->level[r] != level) continue;
@@ -282,15 +285,18 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
   const int bounded = p->limits - hard;
   int guess = 0;
   for (int i = 0; i < hard && p->pushed; ++i) guess |= held[i] = p->pushed[i] == level + 1;
-  for (int round = !guess;; ++round) { /* 0: with limits that were pushed last, 1: with none, 2: with those that are */
+  /* 0: with limits that were pushed last, 1: with none, 2: with those that are as far as a search tells, later: with
+   * others that leave none within limits, and without those that then pull (Goldfarb and Idnani, Mathematical
+   * Programming 27, 1983); each of these changes makes the rows miss more, so that none comes back */
+  for (int round = !guess;; ++round) {
     double along[UK_INEQUALITIES * UK_NU], lack[UK_INEQUALITIES], ones[UK_INEQUALITIES], more[UK_NU];
     double inner[UK_MT * UK_NU], part[UK_MT], natural[UK_MT], kept[UK_NU * UK_NU], moved[UK_NU], miss[UK_MT];
     const double *within = p->axes ? NULL : p->motions;
-    int normals = 0, chosen = 0;
+    int normals = 0, chosen = 0, which[UK_INEQUALITIES];
     for (int i = 0; i < hard; ++i) { /* limits that are pushed are equations */
       if (!held[i]) continue;
       for (int k = 0; k < free; ++k) along[normals * free + k] = uk_of_limit(p, i, p->motions + k * n);
-      ones[normals] = 1.0;
+      ones[normals] = 1.0, which[normals] = i;
       lack[normals++] = p->limit[i].least - uk_of_limit(p, i, p->x);
     }
     uk_least_solution(&p->basis, &p->range, along, normals, free, ones, UK_DEPENDENT, lack, step);
@@ -312,13 +318,27 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
     for (int j = 0; j < n; ++j) best[j] += p->x[j] + moved[j];
     uk_toward_closed(p, left, next, best);
     int found = 1;
-    if (round == 0) {
+    if (round == 0 || round > 2) {
       const double scale = size * sqrt(uk_squares(step, 0, free)) + sqrt(uk_squares(rest, 0, count));
+      const double least = UK_PUSHED * size * scale;
+      double push[UK_INEQUALITIES], most = 1.0;
+      int pulls = -1;
       for (int k = 0, i = 0; k < count; ++k) {
         miss[k] = 0.0;
         if (served[k]) miss[k] = part[i] - uk_inner_product(inner + i * g, more, g), ++i;
       }
-      found = uk_push_all(p, rows, count, miss, UK_PUSHED * size * scale);
+      found = uk_limit_multipliers(p, rows, count, miss, push) || round > 2;
+      for (int k = 0; k < normals; ++k) { /* the first that pulls on the way from the multipliers before */
+        const double before = pushes[which[k]];
+        if (round == 0) found &= push[k] > least;
+        else if (push[k] < -least && before < most * (before - push[k]))
+          most = before / (before - push[k]), pulls = which[k];
+      }
+      for (int k = 0; k < normals && round; ++k) pushes[which[k]] += most * (push[k] - pushes[which[k]]);
+      if (pulls >= 0 && round < UK_CHANGES) {
+        held[pulls] = 0;
+        continue;
+      }
     }
     if (round == 1 && p->short_of_all && level == p->levels - 1) /* known to be in vain */
       memcpy(p->push, p->why, sizeof p->push), found = 0;
@@ -334,12 +354,22 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
       memset(held, 0, sizeof held);
       continue;
     }
+    int further = 0;
     if (!found && round == 1) {
       if (!uk_find_pushed(p, soft, bounded, size, best, left, held, answer)) return 0;
+      memcpy(pushes, p->push, sizeof pushes);
+      further = 1;
+    }
+    for (int i = 0; i < p->limits && !found && round > 1; ++i)
+      if (p->push[i] > 0.0 && !held[i]) held[i] = further = 1, pushes[i] = 0.0;
+    if (further && round < UK_CHANGES) {
+      const int last = p->limits;
       p->limits = hard;
-      for (int i = 0; i < bounded; ++i) { /* those that have to be exceeded are rows, and no limits */
-        if (held[hard + i]) served[bound[i]] = 1;
-        else p->limit[p->limits++] = p->limit[hard + i];
+      for (int i = hard; i < last; ++i) { /* those that have to be exceeded are rows, and no limits */
+        const int row = bound[i - hard];
+        if (held[i]) served[row] = 1;
+        else bound[p->limits - hard] = row, p->limit[p->limits++] = p->limit[i];
+        held[i] = 0;
       }
       continue;
     }

@@ -12,7 +12,10 @@ Where it cannot, each priority in turn is served as well as those before and the
 is left of its rows is unique, and so are the limits that it pushes against: where their multiplier
 is positive for one answer, all answers are at them. The least distance finds those limits when
 steps that the rows do not see are nearly free; with these limits as equations, the rows are served
-once more, to rounding, and what equations and rows leave is for the next priority.
+once more, to rounding, and what equations and rows leave is for the next priority. Nearly free
+steps have a price: a limit that is exceeded by less than about 1e-6 is not seen. Where nothing is
+within limits then, those that show it are equations, too, and the first whose multiplier would
+fall below zero is none, as Goldfarb and Idnani (Mathematical Programming 27, 1983) do.
 
 A row that is bounded, not served, is a limit that can be exceeded at a cost, by an unknown of its
 own, while its priority is served. Where it has to be exceeded, it is a row as the others; where
@@ -92,38 +95,41 @@ class _Limits(NamedTuple):
         """Some of the limits."""
         return _Limits(self.rows[which], self.least[which])
 
-    def nearest(self, x: Array, motions: Array) -> Array | None:
-        """What is within them and nearest to x along motions, (n,); None: nothing is."""
+    def nearest(self, x: Array, motions: Array) -> tuple[Array | None, Flags]:
+        """What is within them and nearest to x along motions, (n,), and limits that it is at, (c,).
+
+        None: nothing is within them, and these limits together are why.
+        """
         along, lack = self.rows @ motions, self.least - self.rows @ x
-        push = self.pushes(along, lack)
-        if push is None:
-            return None
+        push, found = self.pushes(along, lack)
         active = push > 0.0
-        way = np.linalg.lstsq(along[active], lack[active], rcond=None)[0]
-        if not (along @ way >= lack - _KEPT * (1.0 + np.abs(lack).max(initial=0.0))).all():
-            return None
-        return x + motions @ way
+        if found:
+            way = np.linalg.lstsq(along[active], lack[active], rcond=None)[0]
+            if (along @ way >= lack - _KEPT * (1.0 + np.abs(lack).max(initial=0.0))).all():
+                return x + motions @ way, active
+        return None, active
 
     @staticmethod
-    def pushes(along: Array, lack: Array) -> Array | None:
-        """Multipliers of the least |way| with along @ way ≥ lack; None: there is none, (c,)."""
+    def pushes(along: Array, lack: Array) -> tuple[Array, bool]:
+        """Multipliers of the least |way| with along @ way ≥ lack, (c,); whether it was found."""
         from scipy.optimize import nnls  # takes long to import
 
         push = np.zeros(len(lack))
         size = np.linalg.norm(along, axis=1)
         moves = size > _STILL
-        if (lack[~moves] > _KEPT).any():
-            return None
+        if (stuck := ~moves & (lack > _KEPT)).any():
+            push[np.argmax(stuck)] = 1.0
+            return push, False
         if not moves.any():
-            return push
+            return push, True
         scaled = np.vstack((along[moves].T, lack[moves] - _SLACK)) / size[moves]
         try:
             found, _ = nnls(scaled, np.append(np.zeros(along.shape[1]), 1.0))
         except RuntimeError:  # too many iterations
-            return None
+            return push, False
         rest = 1.0 - scaled[-1] @ found
         push[moves] = found / size[moves] / (rest if rest > 0.0 else 1.0)
-        return push
+        return push, True
 
 
 class _Place(NamedTuple):
@@ -174,7 +180,7 @@ class LimitedAllocation:
             basis = RowBasis(np.asfortranarray(rows[own].T), None, self._tolerance)
             best = goal + basis.basis_product(basis.coordinates(wanted[own] - rows[own] @ goal))
             bounds = _bounds(rows, wanted, side)[0]
-            found = limits.and_also(*bounds).nearest(best, basis.complement())
+            found, _ = limits.and_also(*bounds).nearest(best, basis.complement())
         if found is None:
             fixed = np.append(lower >= upper, np.zeros(len(root) - nu, dtype=bool))
             x = np.where(fixed, root * np.append(lower, closed[nu:]), goal)
@@ -199,8 +205,9 @@ class LimitedAllocation:
         bounds, lengths = _bounds(C[bounded], wanted[bounded], side[bounded])
         hard, limits = len(place.limits.least), place.limits.and_also(*bounds)
         along, lack = limits.rows @ motions, limits.least - limits.rows @ x
-        pushed, around = np.zeros(len(lack), dtype=bool), x
-        for again in (False, True):
+        size = float(np.linalg.norm(np.append(sizes[served], lengths))) or 1.0
+        pushed, pushes, around = np.zeros(len(lack), dtype=bool), np.zeros(len(lack)), x
+        for change in range(2 * len(lack) + 2):
             held = pushed.copy()  # limits that are equations
             held[hard:] = False
             ones = np.ones(held.sum())
@@ -213,26 +220,40 @@ class LimitedAllocation:
             free = motions @ inner @ basis.complement()
             best = x + motions @ (first + inner @ more)
             best += free @ (free.T @ (goal - best))
-            found = limits.nearest(best, free)
+            if change > 1:
+                least = _PUSHED * size * (size * np.linalg.norm(first) + np.linalg.norm(rest))
+                gradient = of[0].T @ (of[0] @ (first + inner @ more) - of[2])
+                push = np.zeros(len(lack))
+                push[held] = np.linalg.lstsq(along[held].T, gradient, rcond=None)[0]
+                pulls = np.flatnonzero(push < -least)
+                parts = pushes[pulls] / (pushes - push)[pulls]
+                part = parts.min(initial=1.0)  # of the way from the multipliers before
+                pushes += part * (push - pushes)
+                if part < 1.0:
+                    pushed[pulls[np.argmin(parts)]] = False
+                    continue
+            found, blocking = limits.nearest(best, free)
             if found is not None:
                 return _Place(limits, best, free, found)
-            if not again:
+            if change == 0:
                 reached = self._pushed(
-                    limits, motions, rows[served], basis, 1.0 / lengths, best, free
+                    limits, motions, rows[served], basis, 1.0 / lengths, size, best, free
                 )
                 if reached is None:
                     around = best
                     break
-                pushed, around = reached
-                exceeded = pushed[hard:]
-                served[bounded[exceeded]] = True
-                stay = np.append(np.ones(hard, dtype=bool), ~exceeded)
-                limits, along, lack, pushed = (
-                    limits.of_those(stay),
-                    along[stay],
-                    lack[stay],
-                    pushed[stay],
-                )
+                pushed, around, pushes = reached
+            elif (blocking & ~pushed).any():
+                pushes = np.where(pushed, pushes, 0.0)
+                pushed = pushed | blocking
+            else:
+                break
+            exceeded = pushed[hard:]
+            served[bounded[exceeded]] = True
+            bounded = bounded[~exceeded]
+            stay = np.append(np.ones(hard, dtype=bool), ~exceeded)
+            limits, along, lack = limits.of_those(stay), along[stay], lack[stay]
+            pushed, pushes = pushed[stay], pushes[stay]
         self.finished = False
         return _Place(limits, around, free, around)
 
@@ -243,9 +264,10 @@ class LimitedAllocation:
         rows: Array,
         basis: RowBasis,
         soft: Array,
+        size: float,
         *places: Array,
-    ) -> tuple[Flags, Array] | None:
-        """Limits that rows push against, (c,), and a point close to the best within them, (n,).
+    ) -> tuple[Flags, Array, Array] | None:
+        """Limits that rows push against, (c,), a point close to the best, (n,), and multipliers.
 
         None: the search for them has not ended.
 
@@ -253,19 +275,19 @@ class LimitedAllocation:
         exceed their bounds, the last limits, and, at a small cost, where.
 
         soft: What bounded rows exceed, in units of their limits, (c',).
+        size: Of all these rows.
         places: The best point, and motions from there that the rows do not see, (n, g).
         """
         best, free = places
         seen = basis.rotate_back(np.eye(rows.shape[1], basis.rank, order="F"))
         upper = np.linalg.qr(rows @ seen)[1]
-        size = float(np.linalg.norm(np.append(rows, 1.0 / soft))) or 1.0
         cost = _FREE * size
         moved = np.linalg.solve(upper.T, (limits.rows @ (motions @ seen)).T).T
         beyond = np.zeros((len(limits.least), len(soft)))
         np.fill_diagonal(beyond[len(beyond) - len(soft) :], soft)
         along = np.concatenate((moved, beyond, limits.rows @ free / cost), axis=1)
-        push = limits.pushes(along, limits.least - limits.rows @ best)
-        if push is None:
+        push, ended = limits.pushes(along, limits.least - limits.rows @ best)
+        if not ended:
             return None
         way = push @ along
         on, off = np.split(way, [basis.rank + len(soft)])
@@ -274,7 +296,7 @@ class LimitedAllocation:
             _PUSHED * size * float(np.linalg.norm(on)),
             _PUSHED_FREELY * cost * float(np.linalg.norm(off)),
         )
-        return push > least, best + steps[0] + steps[1]
+        return push > least, best + steps[0] + steps[1], push
 
 
 def _bounds(C: Array, wanted: Array, side: Array) -> tuple[tuple[Array, Array], Array]:
