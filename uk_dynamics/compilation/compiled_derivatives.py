@@ -2,8 +2,6 @@
 
 """Derivatives in C: of the motion, of the projection, and of the efforts of a servo law."""
 
-from __future__ import annotations
-
 import ctypes
 import threading
 from collections.abc import Callable, Mapping

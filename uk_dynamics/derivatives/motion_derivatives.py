@@ -2,8 +2,6 @@
 
 """Derivatives of acceleration, multipliers and constraint force by the state."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from uk_dynamics.core.equation import Status

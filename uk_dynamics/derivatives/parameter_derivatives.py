@@ -2,8 +2,6 @@
 
 """Derivatives of acceleration, multipliers and constraint force by parameters of a mechanism."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -2,8 +2,6 @@
 
 """Derivatives at one state and at many: in C where it can, else by the interpreted evaluator."""
 
-from __future__ import annotations
-
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -74,7 +72,7 @@ class StateByState(Differentiator, ABC):
         """Differentiate at one state by the interpreted evaluator."""
 
     @abstractmethod
-    def _interpreted(self) -> StateByState:
+    def _interpreted(self) -> "StateByState":
         """Give the same without C, which libraries are tried against."""
 
     def _given(self) -> Given:
@@ -141,7 +139,7 @@ class StateByState(Differentiator, ABC):
         return found
 
     @cached_property
-    def _alone(self) -> _OneState:
+    def _alone(self) -> "_OneState":
         assert self._compiled is not None
         return _OneState(self, self._compiled)
 

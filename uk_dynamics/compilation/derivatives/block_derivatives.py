@@ -14,8 +14,6 @@ both changes
 nothing but the direction of the wrenches.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import NamedTuple, cast
@@ -49,7 +47,7 @@ class BlockRow(NamedTuple):
     by_velocity: Objects  # (blocks,)
     others: Sparse  # by column
 
-    def plus(self, factor: Scalar, row: BlockRow) -> BlockRow:
+    def plus(self, factor: Scalar, row: "BlockRow") -> "BlockRow":
         """Add a multiple of another row."""
         others = dict(self.others)
         add_multiple(others, factor, row.others)

@@ -5,8 +5,6 @@
 By the state and time, or by the parameters that a mechanism varies; as symbols and as numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple

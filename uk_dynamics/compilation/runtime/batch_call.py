@@ -2,8 +2,6 @@
 
 """Inputs of many states and the arrays for their results, as C gets them."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from functools import cache, partial
@@ -45,7 +43,7 @@ class CommonInputs(NamedTuple):
     @classmethod
     def sample(
         cls, rows: StructuralRows, layout: Layout, times: Array, inputs: Inputs
-    ) -> CommonInputs:
+    ) -> "CommonInputs":
         """References at some instants, the rows that act, and parameters."""
         m = max(len(rows.constraints), 1)  # C knows no empty arrays
         mask = rows.hierarchy.mask(inputs.active)
@@ -63,7 +61,7 @@ class CommonInputs(NamedTuple):
     @classmethod
     def of_steps(
         cls, rows: StructuralRows, layout: Layout, given: Plan, inputs: Inputs
-    ) -> CommonInputs:
+    ) -> "CommonInputs":
         """The same of trajectories; steps that end on the constraints need no stabilisation."""
         instants = given.half_steps if layout.followed else np.zeros(0)
         common = cls.sample(rows, layout, instants, inputs)

@@ -2,8 +2,6 @@
 
 """The ``Dynamics`` of a mechanism in C."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Iterator

@@ -10,8 +10,6 @@ corners of what they have in common. Each of these pairs is a distance of its ow
 a plane or of two lines, with the derivative that its row has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Literal, NamedTuple

@@ -6,8 +6,6 @@ Each family turns frames into wrenches (f, n), (m, 6), and residuals (m,), and t
 second-derivative term that the wrench alone does not carry (where there is one).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

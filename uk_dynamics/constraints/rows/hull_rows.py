@@ -2,8 +2,6 @@
 
 """Contacts of two convex bodies with flat faces; see :mod:`convex_hulls`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -32,7 +30,7 @@ class HullRow(FrameRow):
     of_positions: ClassVar[str] = "normal"  # sliding is a matter of velocities
 
     @classmethod
-    def stack(cls, rows: Sequence[Any], frames: RowFrames, length: float) -> HullRows:
+    def stack(cls, rows: Sequence[Any], frames: RowFrames, length: float) -> "HullRows":
         """See :meth:`FrameRow.stack`."""
         pairs: dict[tuple[int, int], list[int]] = {}
         for k, row in enumerate(rows):  # hulls are of one entry, whose frames are alike

@@ -14,8 +14,6 @@ solution (a drawer that jams, Painlevé's paradox): rigid bodies have no solutio
 status reports it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,7 +47,7 @@ class LoadForces:
     direction: Array
     load_map: Array  # W_j: from the multipliers of all rows to the load of joint j, (k, 3, m)
 
-    def with_others(self, direction: Array, load_map: Array) -> LoadForces:
+    def with_others(self, direction: Array, load_map: Array) -> "LoadForces":
         """These and further ones, of the same rows."""
         return LoadForces(
             np.concatenate((self.direction, direction), axis=1),

@@ -2,8 +2,6 @@
 
 """How a result of a solved state is declared; :class:`Results` declares all of them."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, overload
@@ -32,7 +30,7 @@ class OfOne(ABC):
     """Has the results of one state."""
 
     @abstractmethod
-    def _find(self, result: Result[Any, Any]) -> Any:
+    def _find(self, result: "Result[Any, Any]") -> Any:
         """Find a result that is read for the first time."""
 
 
@@ -76,7 +74,7 @@ class Result(Generic[One, Many]):
         self.name = name
 
     @overload
-    def __get__(self, instance: None, owner: type) -> Result[One, Many]: ...
+    def __get__(self, instance: None, owner: type) -> "Result[One, Many]": ...
     @overload
     def __get__(self, instance: OfOne, owner: type) -> One: ...
     @overload

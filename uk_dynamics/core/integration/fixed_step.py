@@ -7,8 +7,6 @@ vector space ξ̇ = v. Gauss collocation is symplectic and of order eight, and k
 long free motion (Hairer, Lubich, Wanner: Geometric Numerical Integration, 2006, II.1.3, VIII.6).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 

@@ -2,8 +2,6 @@
 
 """Many states and trajectories of one mechanism, one after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial

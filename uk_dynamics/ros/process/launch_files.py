@@ -2,8 +2,6 @@
 
 """Helpers of launch files: arguments, settings of processes, packages, views, shutdown order."""
 
-from __future__ import annotations
-
 import importlib.util
 import math
 import os

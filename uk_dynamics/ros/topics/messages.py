@@ -11,8 +11,6 @@ rows, ``position`` the values captured at their activation. Contacts that slide 
 sticking, too, with the unit direction of sliding in ``velocity``, which is zero for all others.
 """
 
-from __future__ import annotations
-
 import importlib
 import math
 from array import array
