@@ -2,16 +2,12 @@
 
 """Summary of a simulation."""
 
-from __future__ import annotations
+from dataclasses import asdict
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
+from uk_dynamics.arrays import Array
 from uk_dynamics.cli.output.printing import table
-
-if TYPE_CHECKING:
-    from uk_dynamics.simulation import Trajectory
-    from uk_dynamics.simulation.recording import Array
-
+from uk_dynamics.simulation import Trajectory
 
 _MOST_SWITCHINGS = 12  # in a table; JSON has all
 
@@ -25,20 +21,13 @@ def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
     """
     violation, row = _largest(trajectory.residual, trajectory.names.constraint_rows)
     error, task_row = _largest(trajectory.tracking_error, trajectory.names.task_rows)
-    statistics = trajectory.statistics
-    simulated = float(trajectory.t[-1] - trajectory.t[0])
+    cost, simulated = asdict(trajectory.statistics), float(trajectory.t[-1] - trajectory.t[0])
     return {
         "mechanism": trajectory.name,
         "simulated_time": simulated,
-        "wall_time": statistics.wall_time,
-        "real_time_factor": simulated / max(statistics.wall_time, 1e-9),
-        "steps": statistics.steps,
-        "rejected_steps": statistics.rejected,
-        "evaluations": statistics.evaluations,
-        "largest_projection": statistics.largest_projection,
-        "contact_error": statistics.contact_error,
-        "contact_iterations": statistics.contact_iterations,
-        "contact_fallbacks": statistics.contact_fallbacks,
+        "real_time_factor": simulated / max(cost["wall_time"], 1e-9),
+        "rejected_steps": cost.pop("rejected"),
+        **cost,
         "largest_violation": violation,
         "largest_violation_row": row,
         "energy_change": float(abs(trajectory.energy - trajectory.energy[0]).max()),

@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from uk_dynamics.constraints.rows.joint_rows import weighted_joints
 from uk_dynamics.constraints.rows.row import Direction
-from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.exceptions import MechanismFileError, located
 
 _SHORTEST = 1e-9
 
@@ -39,6 +40,7 @@ AXES: dict[str, Any] = {
     "examples": [["x", "z"]],
 }
 JOINT: dict[str, Any] = {"$ref": "common.schema.json#/definitions/joint"}
+JOINTS: dict[str, Any] = {"$ref": "common.schema.json#/definitions/weighted_joints"}
 OFFSET: dict[str, Any] = {
     "description": "The weighted sum of the joint positions, in rad or m; default 0.",
     "type": "number",
@@ -60,6 +62,9 @@ def unit_axis(values: Sequence[float], key: str) -> Direction:
 
 def read_value(value: Any, rule: Mapping[str, Any], key: str) -> Any:
     """A value as its schema means it: lists of numbers are directions, other lists tuples."""
+    if rule == JOINTS:
+        with located(place=key):
+            return weighted_joints(value)
     if isinstance(value, list):
         return unit_axis(value, key) if rule["items"] == VECTOR["items"] else tuple(value)
     return float(value) if rule.get("type") == "number" else value

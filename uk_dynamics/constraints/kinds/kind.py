@@ -4,7 +4,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -72,6 +72,7 @@ class Kind(ABC):
     # ``x-unit`` says the unit
     keys: ClassVar[Mapping[str, Data]] = {}
     required: ClassVar[tuple[str, ...]] = ()  # those of them that have to be there
+    number: ClassVar[str] = ""  # key and field of the number that it holds; empty: there is none
     conditions: ClassVar[Data] = {}  # further JSON Schema of an entry, such as ``oneOf``
     # how joint friction acts; None: the key ``friction`` is not known
     friction: ClassVar[Friction | None] = None
@@ -106,8 +107,13 @@ class Kind(ABC):
         """
 
     def shifted(self, amount: float) -> "Kind | None":
-        """The same with its number larger by an amount; None: no number is held."""
-        return None
+        """The same with its number larger by an amount; None: no number is held, or not this."""
+        if not self.number:
+            return None
+        found = getattr(self, self.number) + amount
+        if found <= self.keys[self.number].get("exclusiveMinimum", -np.inf):
+            return None
+        return replace(self, **{self.number: found})  # type: ignore[type-var]  # of sub-classes
 
     def check_friction(self, coulomb: float, radius: float | None) -> None:
         """See that declared friction can act; None: no radius of the pin, in m, is declared.

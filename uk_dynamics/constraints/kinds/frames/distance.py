@@ -2,7 +2,7 @@
 
 """A rod with a ball joint at each end: two points keep their distance; or a rope round a peg."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -77,6 +77,7 @@ class Distance(Kind):
             "examples": [{"xy": [0.0, -0.5], "radius": 0.05, "side": "left"}],
         },
     }
+    number = "distance"
     required = ("distance",)
     foreign_names: ClassVar = {"Drake": ("DistanceConstraint",)}
 
@@ -92,11 +93,6 @@ class Distance(Kind):
             raise MechanismFileError(problem, place="peg.xy")
         side = 1.0 if peg["side"] == "left" else -1.0
         return cls(float(data["distance"]), Peg(x, y, radius, side))
-
-    def shifted(self, amount: float) -> "Distance | None":
-        """See :meth:`Kind.shifted`."""
-        found = self.distance + amount
-        return replace(self, distance=found) if found > 0.0 else None
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The distance."""

@@ -3,7 +3,7 @@
 """A rope that is led through points of several links, as over small pulleys without friction."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -62,6 +62,7 @@ class Rope(Kind):
             "examples": [[{"link": "base"}, {"link": "hook", "xyz": [0.0, 0.0, 0.1]}]],
         },
     }
+    number = "length"
     required = ("length", "points")
 
     @classmethod
@@ -70,11 +71,6 @@ class Rope(Kind):
         points = data["points"]
         places = (tuple(map(float, point.get("xyz", (0.0, 0.0, 0.0)))) for point in points)
         return cls(float(data["length"]), tuple(x["link"] for x in points), tuple(places))
-
-    def shifted(self, amount: float) -> "Rope | None":
-        """See :meth:`Kind.shifted`."""
-        found = self.length + amount
-        return replace(self, length=found) if found > 0.0 else None
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The length."""

@@ -2,14 +2,14 @@
 
 """A gear, a mimic joint or a differential: a weighted sum of joint coordinates is held."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.keys import OFFSET
-from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
-from uk_dynamics.constraints.rows.joint_rows import JointRow, joint_terms, weighted_joints
+from uk_dynamics.constraints.kinds.keys import JOINTS, OFFSET
+from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
+from uk_dynamics.constraints.rows.joint_rows import JointRow, joint_terms
 from uk_dynamics.constraints.rows.row import Row
 from uk_dynamics.exceptions import located
 
@@ -25,10 +25,8 @@ class JointCoupling(Kind):
     summary = "held: a weighted sum of joints, such as a gear"
     example = "gear: {type: joint_coupling, joints: {motor: 1, wheel: -2}}"
     frames = ()
-    keys: ClassVar = {
-        "joints": {"$ref": "common.schema.json#/definitions/weighted_joints"},
-        "offset": OFFSET,
-    }
+    keys: ClassVar = {"joints": JOINTS, "offset": OFFSET}
+    number = "offset"
     required = ("joints",)
     foreign_names: ClassVar = {
         "SDF": ("mimic",),
@@ -37,22 +35,11 @@ class JointCoupling(Kind):
         "Drake": ("CouplerConstraint",),
     }
 
-    @classmethod
-    def from_data(cls, data: Data) -> "JointCoupling":
-        """See :meth:`Kind.from_data`."""
-        with located(place="joints"):
-            joints = weighted_joints(data["joints"])
-        return cls(joints, float(data.get("offset", 0.0)))
-
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The sum."""
         with located(place="joints"):
             terms = joint_terms(self.joints, setting.model)
         return (JointRow("", terms, self.offset),)
-
-    def shifted(self, amount: float) -> "JointCoupling":
-        """See :meth:`Kind.shifted`."""
-        return replace(self, offset=self.offset + amount)
 
     def trajectory_name(self, constraint: str) -> str:
         """The constraint's own name."""

@@ -6,7 +6,7 @@ Both bodies are carried by joints of the tree, as in a steering gear or a linear
 coordinates are coupled. Where pinion or rack floats, use ``no_slip`` or an expression.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -50,6 +50,7 @@ class RackAndPinion(Kind):
             "examples": [0.0],
         },
     }
+    number = "offset"
     required = ("pinion", "rack", "radius")
     foreign_names: ClassVar = {"Drake": ("CouplerConstraint",)}
 
@@ -71,10 +72,6 @@ class RackAndPinion(Kind):
             with located(place=key):
                 terms += joint_terms([(joint, factor)], setting.model)
         return (JointRow("", tuple(terms), self.offset),)
-
-    def shifted(self, amount: float) -> "RackAndPinion":
-        """See :meth:`Kind.shifted`."""
-        return replace(self, offset=self.offset + amount)
 
     def trajectory_name(self, constraint: str) -> str:
         """The constraint's own name."""

@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uk_dynamics.constraints.kinds.joints.joint_coupling import JointCoupling
-from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
-from uk_dynamics.constraints.rows.joint_rows import JointRow, joint_terms, weighted_joints
+from uk_dynamics.constraints.kinds.keys import JOINTS, OFFSET
+from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
+from uk_dynamics.constraints.rows.joint_rows import JointRow, joint_terms
 from uk_dynamics.constraints.rows.row import Row
 from uk_dynamics.exceptions import located
 
@@ -32,7 +33,7 @@ class Ratchet(Kind):
     example = "winch: {type: ratchet, joints: {drum: 1}, pitch: 0.3, one_sided: at_least}"
     frames = ()
     keys: ClassVar = {
-        "joints": JointCoupling.keys["joints"],
+        "joints": JOINTS,
         "pitch": {
             "description": "From tooth to tooth, in rad or m of the weighted sum of joints.",
             "type": "number",
@@ -40,16 +41,9 @@ class Ratchet(Kind):
             "x-unit": "rad or m",
             "examples": [0.3],
         },
-        "offset": JointCoupling.keys["offset"],
+        "offset": OFFSET,
     }
     required = ("joints", "pitch")
-
-    @classmethod
-    def from_data(cls, data: Data) -> "Ratchet":
-        """See :meth:`Kind.from_data`."""
-        with located(place="joints"):
-            joints = weighted_joints(data["joints"])
-        return cls(joints, float(data["pitch"]), float(data.get("offset", 0.0)))
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The sum, from the nearest tooth."""

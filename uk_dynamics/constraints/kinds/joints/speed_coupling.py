@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uk_dynamics.constraints.kinds.joints.joint_coupling import JointCoupling
-from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
-from uk_dynamics.constraints.rows.joint_rows import JointRow, joint_terms, weighted_joints
+from uk_dynamics.constraints.kinds.keys import JOINTS
+from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
+from uk_dynamics.constraints.rows.joint_rows import JointRow, joint_terms
 from uk_dynamics.constraints.rows.row import Row
 from uk_dynamics.exceptions import located
 
@@ -29,14 +30,8 @@ class SpeedCoupling(Kind):
     summary = "held: a weighted sum of joint velocities; one-sided, a freewheel"
     example = "freewheel: {type: speed_coupling, joints: {hub: 1, chain: -1}, one_sided: at_least}"
     frames = ()
-    keys: ClassVar = {"joints": JointCoupling.keys["joints"]}
+    keys: ClassVar = {"joints": JOINTS}
     required = ("joints",)
-
-    @classmethod
-    def from_data(cls, data: Data) -> "SpeedCoupling":
-        """See :meth:`Kind.from_data`."""
-        with located(place="joints"):
-            return cls(weighted_joints(data["joints"]))
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
         """The sum."""
