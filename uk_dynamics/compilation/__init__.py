@@ -2,6 +2,7 @@
 
 """A mechanism as C: its terms traced through symbols, compiled once, kept in the user's cache."""
 
+from uk_dynamics.compilation.build.compilable import Subject
 from uk_dynamics.compilation.build.library import Library, announce, is_cached, library_of
 from uk_dynamics.compilation.compiled_derivatives import (
     LEFT_TO_PYTHON,

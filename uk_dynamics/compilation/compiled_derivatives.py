@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from uk_dynamics.compilation.build.library import Library, library_of
+from uk_dynamics.compilation.build.library import Library, Subject, library_of
 from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.layout import DerivativeLayout, EffortLayout
 from uk_dynamics.compilation.runtime.compiled_batch import in_parts
@@ -177,7 +177,7 @@ class CompiledDerivatives(threading.local):
 class CompiledStates:
     """Differentiates at many states, in vectors of the processor or one by one, and in threads."""
 
-    def __init__(self, subject: Tasks | ResolvedMechanism, kind: Library) -> None:
+    def __init__(self, subject: Subject, kind: Library) -> None:
         """Load the library; compile it when it is not in the cache.
 
         It is of many states or of the projection of a mechanism, or of the efforts of tasks of one

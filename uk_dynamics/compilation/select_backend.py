@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from uk_dynamics.compilation.build.compilable import obstacles
+from uk_dynamics.compilation.build.compilable import Subject, obstacles
 from uk_dynamics.compilation.build.compiler import CompilationError, find_compiler, no_compiler
 from uk_dynamics.compilation.build.library import ONCE, is_cached
 from uk_dynamics.compilation.runtime.deferred import (
@@ -106,7 +106,7 @@ def select_backend(mechanism: ResolvedMechanism, selection: str | Selection = "a
 
 def chosen(
     choice: Choice,
-    subject: ResolvedMechanism | Tasks,
+    subject: Subject,
     asked: Selection,
     interpreted: T,
     compiled: Callable[[], T],
@@ -129,7 +129,7 @@ def chosen(
     return interpreted
 
 
-def _compiled_now(subject: ResolvedMechanism | Tasks, log: Log, compiled: Callable[[], T]) -> T:
+def _compiled_now(subject: Subject, log: Log, compiled: Callable[[], T]) -> T:
     """The compiled evaluator; the log says what the caller waits for."""
     if is_cached(subject):
         return compiled()
@@ -140,7 +140,7 @@ def _compiled_now(subject: ResolvedMechanism | Tasks, log: Log, compiled: Callab
     return evaluator
 
 
-def choose(subject: ResolvedMechanism | Tasks, asked: Selection) -> Choice:
+def choose(subject: Subject, asked: Selection) -> Choice:
     """The entry of the table for a mechanism, or for the servo law of tasks.
 
     Raises:

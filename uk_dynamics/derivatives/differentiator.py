@@ -17,11 +17,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from uk_dynamics.compilation import LEFT_TO_PYTHON, Library, States, is_cached
+from uk_dynamics.compilation import LEFT_TO_PYTHON, Library, States, Subject, is_cached
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.equation import Factorization
 from uk_dynamics.exceptions import InputError, UndeterminedMotionError, expect, expect_names
-from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     Derivative,
     Derivatives,
@@ -59,7 +58,7 @@ class Differentiator:
         """Samples that the rows follow at a time, in s; None where they follow nothing."""
         return self._rows.reference(t, _NOTHING)
 
-    def _wanted(self, library: Library, subject: Tasks | ResolvedMechanism | None = None) -> bool:
+    def _wanted(self, library: Library, subject: Subject | None = None) -> bool:
         """Tell whether to load a library: one that is to be made, or is there already."""
         if self._backend == "cached":
             return is_cached(subject or self._mechanism, library)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uk_dynamics.compilation import CompiledStates, Library, States
+from uk_dynamics.compilation import CompiledStates, Library, States, Subject
 from uk_dynamics.compilation.verification import (
     AnswersOfMany,
     Comparison,
@@ -22,7 +22,6 @@ from uk_dynamics.compilation.verification import (
     verify,
 )
 from uk_dynamics.derivatives.differentiator import Differentiator
-from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     Derivative,
     Derivatives,
@@ -30,7 +29,7 @@ from uk_dynamics.mechanism.dynamics import (
     References,
     require_finite,
 )
-from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism, State
+from uk_dynamics.mechanism.resolution import Array, State
 
 Arrays = dict[str, Array]
 
@@ -60,7 +59,7 @@ class StateByState(Differentiator, ABC):
     _final: Sequence[int] = tuple(DerivativeStatus)
 
     @abstractmethod
-    def _subject(self) -> Tasks | ResolvedMechanism | None:
+    def _subject(self) -> Subject | None:
         """Give what the library is of; None where C cannot do it, or is not wanted."""
 
     @abstractmethod

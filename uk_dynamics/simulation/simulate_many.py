@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation import announce
-from uk_dynamics.compilation.build import CompilationError, Library, is_cached
+from uk_dynamics.compilation.build import CompilationError, Library, Subject, is_cached
 from uk_dynamics.compilation.gpu import GpuLoops
 from uk_dynamics.compilation.runtime import (
     CompiledLoops,
@@ -222,7 +222,7 @@ def _loops(motions: Sequence[_Motion], backend: Backend, *, on_gpu: bool) -> Loo
     if not motions[0].mechanism.model.is_euclidean:
         return "a joint is floating or planar"
     law, mechanism = laws[0], motions[0].mechanism
-    subject: Tasks | ResolvedMechanism = mechanism
+    subject: Subject = mechanism
     if isinstance(law, _LawOfTasks) and _alike(law.tasks.mechanism, mechanism):
         subject = law.tasks
     if on_gpu and not isinstance(subject, Tasks):

@@ -14,9 +14,9 @@ import subprocess
 import sys
 from typing import NamedTuple
 
+from uk_dynamics.compilation.build.compilable import Subject
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.files import MechanismSpec, TasksSpec
-from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 _START = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer);"
@@ -33,7 +33,7 @@ class Job(NamedTuple):
     parameters: tuple[str, ...] | None = None  # that stay inputs of the code; None: none
 
     @classmethod
-    def of(cls, subject: ResolvedMechanism | Tasks) -> "Job":
+    def of(cls, subject: Subject) -> "Job":
         """The job of a mechanism, or of the servo law of tasks."""
         if isinstance(subject, Tasks):
             return cls.of(subject.mechanism)._replace(tasks=subject.spec)

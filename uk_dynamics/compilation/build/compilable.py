@@ -10,11 +10,13 @@ from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
+Subject = ResolvedMechanism | Tasks  # of tasks, their servo law is meant
+
 _METHODS = ("auto", "udwadia_kalaba", "hierarchical")  # levels change no acceleration
 _ON_STACK = 250_000  # numbers, 2 MB: bases of a servo law
 
 
-def obstacles(subject: ResolvedMechanism | Tasks) -> tuple[str, ...]:
+def obstacles(subject: Subject) -> tuple[str, ...]:
     """What would have to be left out for a mechanism, or for the servo law of tasks, to compile."""
     if isinstance(subject, Tasks):
         return obstacles(subject.mechanism) + _task_obstacles(subject)
@@ -89,9 +91,7 @@ def _task_obstacles(tasks: Tasks) -> tuple[str, ...]:
     return tuple(found)
 
 
-def check(
-    subject: ResolvedMechanism | Tasks, *, straight: bool = False, moves: bool = False
-) -> None:
+def check(subject: Subject, *, straight: bool = False, moves: bool = False) -> None:
     """Refuse what cannot be compiled; ``straight``: with every operation written out.
 
     ``moves``: as of :func:`straight_obstacles`.

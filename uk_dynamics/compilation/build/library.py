@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from uk_dynamics.compilation.build.cache import OTHER_CACHE, directory, find, forget, library_for
-from uk_dynamics.compilation.build.compilable import check, obstacles, writing
+from uk_dynamics.compilation.build.compilable import Subject, check, obstacles, writing
 from uk_dynamics.compilation.build.compiler import (
     CompilationError,
     Compiler,
@@ -92,8 +92,6 @@ RECIPES: Mapping[Library, tuple[Recipe, Recipe | None]] = {
     Library.JOINT_SPACE: (_JOINT_SPACE, None),
     Library.ENCODERS: (Recipe(".encoders-", "completion_source.encoder_source"), None),
 }
-
-Subject = Tasks | ResolvedMechanism
 
 
 def holds_in_c(mechanism: ResolvedMechanism) -> bool:

@@ -2,7 +2,7 @@
 
 """Closed loops on a device: a motion a thread, with its whole servo law."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from ctypes import c_double
 from typing import Any
 
@@ -16,7 +16,7 @@ from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.emit.closed_loop_source import closed_loop_kernel_source
 from uk_dynamics.compilation.emit.layout import ServoLayout
 from uk_dynamics.compilation.gpu.gpu_dynamics import OPTIONS, CudaDevice, kernels
-from uk_dynamics.compilation.runtime import LoopCall, LoopMover
+from uk_dynamics.compilation.runtime import LoopCall, LoopMover, LoopWork
 from uk_dynamics.compilation.verification import Comparison, WrongLibraryError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Law
@@ -76,16 +76,9 @@ class GpuLoops(LoopMover):
                 f"what NVRTC made of {name} answers wrongly on {self.device.name}: {problem}"
             )
 
-    def _run(
-        self,
-        values: Mapping[str, float],
-        common: Mapping[str, Array],
-        each: Mapping[str, Array],
-        laws: Sequence[Law],
-        structures: Sequence[Array | None],
-        threads: int | None,
-    ) -> None:
+    def _run(self, work: LoopWork) -> None:
         """Launch the kernel."""
+        values, common, each, laws, structures, _ = work
         on, count = self.device, len(laws)
         owned = [self._arrays_of(law) for law in laws]
         arrays = [*(array for three in owned for array in three), *structures]

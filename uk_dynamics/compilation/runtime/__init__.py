@@ -18,6 +18,7 @@ from uk_dynamics.compilation.runtime.compiled_loops import (
     LoopBatch,
     LoopCall,
     LoopMover,
+    LoopWork,
 )
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo, PastPeriod

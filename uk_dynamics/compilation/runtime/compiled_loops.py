@@ -6,12 +6,12 @@ import ctypes
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.compilation.build.library import Library, library_of
+from uk_dynamics.compilation.build.library import Library, Subject, library_of
 from uk_dynamics.compilation.emit.c_text import structure
 from uk_dynamics.compilation.runtime.compiled_batch import in_parts
 from uk_dynamics.compilation.runtime.reference_table import structural_table
@@ -37,6 +37,17 @@ class LoopBatch:
     stopped: Array  # where a motion has to be done by itself, (K,)
     steps: int  # integration steps of all
     alone: int  # control periods that the law of a single motion decided, of all
+
+
+class LoopWork(NamedTuple):
+    """What moves K motions in C."""
+
+    values: Mapping[str, float]  # numbers of the structure
+    common: Mapping[str, Array]  # arrays that all motions have in common
+    each: Mapping[str, Array]  # arrays of numbers with a row for each; C writes results there
+    laws: Sequence[Law]
+    structures: Sequence[Array | None]  # as of :meth:`LoopMover.move`
+    threads: int | None
 
 
 #: The structure that C gets.
@@ -107,19 +118,9 @@ class LoopMover(ABC):
         each = found | {"tau": tau}
         if parameters is not None:
             each["p"] = np.ascontiguousarray(parameters)
-        self._run(values, common, each, laws, structures, threads)
-        return LoopBatch(
-            found["q"],
-            found["v"],
-            found["efforts"],
-            found["q_out"],
-            found["v_out"],
-            found["efforts_out"],
-            found["seen"],
-            found["stopped"] != 0.0,
-            int(found["steps"].sum()),
-            int(found["alone"].sum()),
-        )
+        self._run(LoopWork(values, common, each, laws, structures, threads))
+        stopped, steps, alone = (found.pop(name) for name in ("stopped", "steps", "alone"))
+        return LoopBatch(*found.values(), stopped != 0.0, int(steps.sum()), int(alone.sum()))
 
     @abstractmethod
     def verify(self, name: str, comparisons: Callable[[], Iterable[Comparison]]) -> None:
@@ -130,22 +131,14 @@ class LoopMover(ABC):
         """
 
     @abstractmethod
-    def _run(
-        self,
-        values: Mapping[str, float],  # numbers of the structure
-        common: Mapping[str, Array],  # arrays that all motions have in common
-        each: Mapping[str, Array],  # arrays of numbers with a row for each; C writes results there
-        laws: Sequence[Law],
-        structures: Sequence[Array | None],
-        threads: int | None,
-    ) -> None:
+    def _run(self, work: LoopWork) -> None:
         """Call C."""
 
 
 class CompiledLoops(LoopMover):
     """The library for closed loops of some tasks, or of a mechanism, side by side."""
 
-    def __init__(self, subject: Tasks | ResolvedMechanism) -> None:
+    def __init__(self, subject: Subject) -> None:
         """Load the library, of tasks with their law, or of a mechanism for laws of any kind.
 
         It is compiled when it is not in the cache.
@@ -173,16 +166,9 @@ class CompiledLoops(LoopMover):
         """Try the library on this processor; see :meth:`LoopMover.verify`."""
         verify(self.path, name, comparisons)
 
-    def _run(
-        self,
-        values: Mapping[str, float],
-        common: Mapping[str, Array],
-        each: Mapping[str, Array],
-        laws: Sequence[Law],
-        structures: Sequence[Array | None],
-        threads: int | None,
-    ) -> None:
+    def _run(self, work: LoopWork) -> None:
         """Call C, on all processors."""
+        values, common, each, laws, structures, threads = work
         places = [0 if table is None else table.ctypes.data for table in structures]
         addresses = {"structures": places, "controllers": [law.controller for law in laws]}
         every: dict[str, NDArray[Any]] = dict(each)

@@ -193,7 +193,8 @@ class CompiledServo:
         self._parts = tuple(slice(part.start - begin, part.stop - begin) for part in parts)
         self._ranks = tuple(layout[name].start - begin for name in ("motor_rank", "task_rank"))
         self._qdd = layout["qdd"]
-        self._decided: ServoSolution | None = None
+        #: The closed form at which C knows efforts within limits; None: it knows none.
+        self.decided: ServoSolution | None = None
         self._map_shape = (layout.task_rows, layout.motors)
         self._response_shape = (-1, layout.motors)
         reference = InterpretedDynamics(tasks.mechanism)
@@ -224,7 +225,7 @@ class CompiledServo:
         self, state: State, demand: Demand, references: References | None = None
     ) -> ServoOutcome:
         """The closed form."""
-        self._decided = None
+        self.decided = None
         if demand.inputs.active is not None and demand.inputs.active.sliding:
             return self._otherwise.evaluate(state, demand, references)  # C has no such friction
         if self._layout.followed:
@@ -240,7 +241,7 @@ class CompiledServo:
         if answers is None:
             return self._otherwise.evaluate(state, demand, references)
         outcome = self._outcome(*answers)
-        self._decided = outcome.servo
+        self.decided = outcome.servo
         return outcome
 
     def past(self) -> PastPeriod:
@@ -304,9 +305,7 @@ class CompiledServo:
         self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array
     ) -> tuple[Array, bool]:
         """Efforts within limits."""
-        found = None
-        if servo is self._decided:  # what C knows
-            found = self._call.allocate(lower, upper)
+        found = self._call.allocate(lower, upper) if servo is self.decided else None
         if found is None:
             return self._otherwise.allocate(servo, demand, lower, upper)
         return found[:-1], bool(found[-1])

@@ -75,7 +75,6 @@ class CompiledStanding:
         self._asked, self._most = memory[layout["asked"]], memory[layout["contact_most"]]
         for name, values in tasks.standing.settings.items():
             memory[layout[name]] = values
-        self._decided: ServoSolution | None = None
         self._count = rows.spec.contact_rows
 
         def comparisons() -> Iterator[Comparison]:
@@ -98,7 +97,6 @@ class CompiledStanding:
         self, state: State, demand: Demand, references: References | None = None
     ) -> ServoOutcome:
         """The closed form."""
-        self._decided = None
         standing, count = demand.standing, self._count
         assert standing is not None
         own = (3 * standing.points[:, None] + np.arange(3)).ravel()
@@ -117,10 +115,10 @@ class CompiledStanding:
         )
         try:
             outcome = self.law.evaluate(state, given, references)
-        except _NoAnswer:
+        except _NoAnswer:  # and the law has decided nothing
             return self._otherwise.evaluate(state, demand, references)
         self._most[standing.points] = standing.most
-        self._decided = of_standing(outcome.servo, standing.points, count)
+        self.law.decided = servo = of_standing(outcome.servo, standing.points, count)
         self._own = motors = _places(outcome.servo, standing.points, count)[1]
 
         def response(efforts: Array) -> Array:
@@ -128,18 +126,17 @@ class CompiledStanding:
             all_of_them[motors] = efforts
             return outcome.response(all_of_them)
 
-        return outcome._replace(servo=self._decided, response=response)
+        return outcome._replace(servo=servo, response=response)
 
     def allocate(
         self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array
     ) -> tuple[Array, bool]:
         """Efforts and forces within limits."""
-        found = None
-        if servo is self._decided:  # what C knows
-            found = self.law.call.allocate(lower, upper)
-        if found is None:
+        try:
+            found, settled = self.law.allocate(servo, demand, lower, upper)
+        except _NoAnswer:
             return self._otherwise.allocate(servo, demand, lower, upper)
-        return found[self._own], bool(found[-1])
+        return found[self._own], settled
 
     def _comparisons(self, tasks: Tasks) -> Iterable[Comparison]:
         """Compare it with the law in Python where all contacts stand, and where some do."""

@@ -7,11 +7,10 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
 
-from uk_dynamics.compilation.build import CompilationError, background, is_cached
+from uk_dynamics.compilation.build import CompilationError, Subject, background, is_cached
 from uk_dynamics.compilation.runtime.fallback import Fallback
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Dynamics
-from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 #: Calls of an evaluator from which on a library is worth its compilation; some 0.2 s.
 MANY = 1000
@@ -40,8 +39,7 @@ class Deferred(Generic[T]):
         self,
         interpreted: T,  # answers until then
         compiled: Callable[[], T],  # loads the compiled evaluator; called in another thread
-        # what is evaluated: a mechanism, or the servo law of tasks
-        subject: ResolvedMechanism | Tasks,
+        subject: Subject,  # what is evaluated
         log: Log,  # where one line says that it is compiled, or why it is not
         after: int = MANY,  # calls before compiling begins; 0: it begins now
     ) -> None:
@@ -95,14 +93,14 @@ def _compile(reference: weakref.ref[Deferred[Any]]) -> None:
             deferred._log.warning(not_compiled(deferred._subject, str(error)))
 
 
-def title(subject: ResolvedMechanism | Tasks) -> str:
+def title(subject: Subject) -> str:
     """What messages call it."""
     if isinstance(subject, Tasks):
         return f"the servo law of {subject.mechanism.name}"
     return subject.name
 
 
-def not_compiled(subject: ResolvedMechanism | Tasks, problem: str) -> str:
+def not_compiled(subject: Subject, problem: str) -> str:
     """The line of the log where ``auto`` interprets."""
     return f"{title(subject)} is not compiled but interpreted: {problem}"
 
