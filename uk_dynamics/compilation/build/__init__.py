@@ -8,12 +8,12 @@ from uk_dynamics.compilation.build.cache_policy import clear
 from uk_dynamics.compilation.build.compilable import Subject
 from uk_dynamics.compilation.build.compiler import CompilationError
 from uk_dynamics.compilation.build.contact_rows import counted, with_contact_rows
-from uk_dynamics.compilation.build.derivative_export import derivative_export
-from uk_dynamics.compilation.build.export import state_export
-from uk_dynamics.compilation.build.library import Library, holds_in_c, is_cached, side_by_side
-from uk_dynamics.compilation.build.servo_export import (
+from uk_dynamics.compilation.build.export import (
     completion_export,
+    derivative_export,
     effort_export,
     servo_export,
+    state_export,
 )
+from uk_dynamics.compilation.build.library import Library, holds_in_c, is_cached, side_by_side
 from uk_dynamics.compilation.emit.layout import LoopTables
