@@ -2,10 +2,8 @@
 
 """Small plots of what happened in the last seconds."""
 
-from __future__ import annotations
-
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +11,9 @@ from uk_dynamics.colours import ON_PAPER
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.viewing.machine_numbers import motor_power
+from uk_dynamics.viewing.scene.stage import ViserServer
 from uk_dynamics.viewing.source import Instant
 from uk_dynamics.viewing.units import Units
-
-if TYPE_CHECKING:
-    from viser import ViserServer
-
 
 NOTHING = "nothing"
 _OF_JOINTS = {"joint angles": "rad", "joint travels": "m"}  # quantities, with their units

@@ -2,11 +2,8 @@
 
 """A mechanism in a browser: the picture, the panel, and the loop that keeps both up to date."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,12 +21,8 @@ from uk_dynamics.viewing.panel import Panel
 from uk_dynamics.viewing.scene.link_shapes import LinkShapes
 from uk_dynamics.viewing.scene.marks import Marker
 from uk_dynamics.viewing.scene.overlay import Overlay, mark_colours
-from uk_dynamics.viewing.scene.stage import Corners, Stage, stage
+from uk_dynamics.viewing.scene.stage import Corners, Stage, ViserServer, stage
 from uk_dynamics.viewing.source import Instant, Snapshot, Source
-
-if TYPE_CHECKING:
-    from viser import ViserServer
-
 
 FRAME_RATE = 40.0  # pictures per s
 _NUMBERS_PERIOD = 0.2  # s; faster changes are unreadable

@@ -6,14 +6,12 @@ Controls change in the server's event loop only, where viser takes in what users
 could overwrite what the user has just set before it is read.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,12 +25,9 @@ from uk_dynamics.viewing.poser import Poser
 from uk_dynamics.viewing.scene.contact_marks import MODE_COLOURS
 from uk_dynamics.viewing.scene.link_shapes import JointLabels
 from uk_dynamics.viewing.scene.overlay import Overlay
+from uk_dynamics.viewing.scene.stage import ViserServer
 from uk_dynamics.viewing.source import Instant, Source
 from uk_dynamics.viewing.units import CHOICES, remember, remembered
-
-if TYPE_CHECKING:
-    from viser import ViserServer
-
 
 _NOTHING = "nothing"
 _STEPS = 400  # of a time slider

@@ -2,20 +2,16 @@
 
 """The web server of a view."""
 
-from __future__ import annotations
-
 import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from uk_dynamics.colours import BLUE
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.resources import optional_library
-
-if TYPE_CHECKING:
-    from viser import ViserServer
+from uk_dynamics.viewing.scene.stage import ViserServer
 
 LOOPBACK = "127.0.0.1"
 PORT = 8080

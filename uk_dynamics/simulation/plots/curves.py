@@ -17,12 +17,11 @@ from uk_dynamics.escaping import plot_text
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.resources import optional_library
 from uk_dynamics.simulation.plots.panels import Panel, contents
+from uk_dynamics.simulation.recording.trajectory_data import Array, TrajectoryData
 from uk_dynamics.whole_file import output_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from uk_dynamics.simulation.recording.trajectory_data import Array, TrajectoryData
 
 
 # Okabe and Ito's palette: distinguishable with any colour vision, and in grey print.

@@ -2,18 +2,14 @@
 
 """What a plot of a motion shows: panels of curves, and lines of text for what would be flat."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from uk_dynamics.arrays import Indices
-
-if TYPE_CHECKING:
-    from uk_dynamics.simulation.recording.trajectory_data import Array, TrajectoryData
+from uk_dynamics.arrays import Array, Indices
+from uk_dynamics.simulation.recording.trajectory_data import TrajectoryData
 
 _LARGEST = 1e100  # in any unit
 _NOISE = 1e-9  # m, rad, W, J and rates: smaller is rounding, and a line of text

@@ -2,9 +2,7 @@
 
 """Links of a mechanism in a scene, as shapes or thin lines, and the names of its joints."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +10,7 @@ from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.model import RobotModel
 from uk_dynamics.model.urdf import GREY, Appearance, Box, Cylinder, MeshFile, Sphere, Visual
-
-if TYPE_CHECKING:
-    from viser import ViserServer
-
+from uk_dynamics.viewing.scene.stage import ViserServer
 
 _THICKNESS = 0.012  # of lines that stand for links, as part of the scene's size
 _STILL = 1e-7  # m, or of a rotation matrix: what moves less is not sent again

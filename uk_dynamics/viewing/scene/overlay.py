@@ -5,11 +5,9 @@
 They have colours that the machine itself does not have.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +27,7 @@ from uk_dynamics.viewing.scene.arrow_lengths import ArrowScale
 from uk_dynamics.viewing.scene.contact_marks import CONE_SEGMENTS, ContactMarks
 from uk_dynamics.viewing.scene.link_shapes import quaternions_wxyz
 from uk_dynamics.viewing.scene.marks import Marks
-
-if TYPE_CHECKING:
-    from viser import ViserServer
-
+from uk_dynamics.viewing.scene.stage import ViserServer
 
 _LONGEST = 0.35  # of an arrow, as part of the scene's size
 _THIN, _HEAD = 0.006, 0.016  # radii, as parts of the scene's size

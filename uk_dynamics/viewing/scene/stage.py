@@ -1,10 +1,11 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""What a camera has to know of a scene: size and corners."""
+"""Where a scene is drawn, and what a camera has to know of it: size and corners."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +13,11 @@ from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import RobotModel
 from uk_dynamics.model.urdf import Box, Cylinder, MeshFile, Visual
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+else:  # an extra whose import takes seconds
+    ViserServer = Any
 
 _LEAST_SIZE = 0.2  # m
 
