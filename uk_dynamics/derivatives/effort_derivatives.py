@@ -20,16 +20,15 @@ is left, for motors that are not at a limit: du is the least one in the metric o
 asks for where the tasks leave freedom.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation import Library, States
+from uk_dynamics.compilation.derivatives import TaskValues, effort_pattern
 from uk_dynamics.core.servo import (
     HELD_BY,
     HELD_WITHIN,
@@ -60,9 +59,6 @@ from uk_dynamics.mechanism.dynamics import (
     effort_columns,
 )
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
-
-if TYPE_CHECKING:
-    from uk_dynamics.compilation.derivatives import TaskValues
 
 
 class ServoDerivatives(StateByState):
@@ -105,8 +101,6 @@ class ServoDerivatives(StateByState):
     @cached_property
     def patterns(self) -> Quantities:
         """Derivatives that may differ from zero at any state, as booleans."""
-        from uk_dynamics.compilation.derivatives import effort_pattern  # traces
-
         return Quantities({"efforts": Derivative(effort_pattern(self._tasks), self._groups)})
 
     def at(
@@ -172,7 +166,7 @@ class ServoDerivatives(StateByState):
             tasks = Tasks(tasks.spec, self._mechanism)
         return tasks if self._wanted(self._library, tasks) else None
 
-    def _interpreted(self) -> ServoDerivatives:
+    def _interpreted(self) -> "ServoDerivatives":
         return ServoDerivatives(self._tasks, "interpreted")
 
     @cached_property
@@ -269,13 +263,11 @@ class ServoDerivatives(StateByState):
 
     @cached_property
     def _task_values(self) -> TaskValues:
-        from uk_dynamics.compilation.derivatives import TaskValues  # traces
-
         return TaskValues(self._tasks)
 
     def _differentiate(
         self, state: State, efforts: Array, limited: NDArray[np.bool_], given: Given
-    ) -> _Solved:
+    ) -> "_Solved":
         """Differentiate the conditions of the least efforts, as the C does."""
         S, tasks, nv = self._mechanism.actuators.matrix, self._tasks, len(state.v)
         inputs = Inputs(S @ efforts)

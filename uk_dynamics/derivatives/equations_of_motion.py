@@ -2,18 +2,17 @@
 
 """What derivatives of the motion have in common, by whatever they are."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Callable
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from uk_dynamics.compilation import CompiledDerivatives, Library, States
+from uk_dynamics.compilation.derivatives import EquationValues, motion_patterns
 from uk_dynamics.compilation.verification import Trial
 from uk_dynamics.core.equation import Factorization, Solution
 from uk_dynamics.derivatives.differentiator import DerivativeBackend, empty
@@ -31,9 +30,6 @@ from uk_dynamics.mechanism.dynamics import (
     require_finite,
 )
 from uk_dynamics.mechanism.resolution import Array, Flags, Inputs, ResolvedMechanism, State
-
-if TYPE_CHECKING:
-    from uk_dynamics.compilation.derivatives import EquationValues
 
 QUANTITIES = ("acceleration", "multipliers", "force")
 
@@ -92,7 +88,7 @@ class EquationsOfMotion(StateByState):
     def _given(self) -> Given:
         return Given({}, forces=True)
 
-    def _interpreted(self) -> EquationsOfMotion:
+    def _interpreted(self) -> "EquationsOfMotion":
         python = copy(self)
         python._backend, python._single = "interpreted", None
         python._equations = _traced(self._mechanism)
@@ -116,8 +112,6 @@ class EquationsOfMotion(StateByState):
     @cached_property
     def patterns(self) -> Quantities:
         """Derivatives that may differ from zero at any state, as booleans."""
-        from uk_dynamics.compilation.derivatives import motion_patterns  # traces
-
         found = self._named(*motion_patterns(self._mechanism))
         return self._ordered(Derivatives(found.quantities, DerivativeStatus.EXIST))
 
@@ -234,8 +228,6 @@ class EquationsOfMotion(StateByState):
 
 def _traced(mechanism: ResolvedMechanism) -> EquationValues:
     """Trace the equations, which is not needed where they are compiled."""
-    from uk_dynamics.compilation.derivatives import EquationValues
-
     return EquationValues(mechanism)
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.compilation import Library, States, rolls
+from uk_dynamics.compilation.derivatives import projection_pattern
 from uk_dynamics.core.equation import projection
 from uk_dynamics.derivatives.differentiator import (
     DerivativeBackend,
@@ -83,8 +84,6 @@ class ProjectionDerivatives(StateByState):
     @cached_property
     def patterns(self) -> Quantities:
         """Derivatives that may differ from zero at any state, as booleans."""
-        from uk_dynamics.compilation.derivatives import projection_pattern  # traces
-
         return self._named(projection_pattern(self._mechanism))
 
     def at(self, state: State) -> Derivatives:

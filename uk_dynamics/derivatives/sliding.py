@@ -7,21 +7,16 @@ multipliers −μ λ d. With q̈ and λ held these rows turn, and d by (1 − d 
 change by is fed back, dc = −Σ μ Tₖᵀ dₖ dλₖ, which is a linear system of the size of the contacts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from uk_dynamics.compilation import CompiledDerivatives
+from uk_dynamics.compilation.derivatives import EquationValues
 from uk_dynamics.core.equation import Factorization, Solution
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.dynamics import EquationDerivatives, StructuralRows
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
-
-if TYPE_CHECKING:
-    from uk_dynamics.compilation.derivatives import EquationValues
 
 _SLOW = 1e-9  # m/s: slower, a direction is rounding
 

@@ -119,8 +119,18 @@ class LoopMover(ABC):
         if parameters is not None:
             each["p"] = np.ascontiguousarray(parameters)
         self._run(LoopWork(values, common, each, laws, structures, threads))
-        stopped, steps, alone = (found.pop(name) for name in ("stopped", "steps", "alone"))
-        return LoopBatch(*found.values(), stopped != 0.0, int(steps.sum()), int(alone.sum()))
+        return LoopBatch(
+            found["q"],
+            found["v"],
+            found["efforts"],
+            found["q_out"],
+            found["v_out"],
+            found["efforts_out"],
+            found["seen"],
+            found["stopped"] != 0.0,
+            int(found["steps"].sum()),
+            int(found["alone"].sum()),
+        )
 
     @abstractmethod
     def verify(self, name: str, comparisons: Callable[[], Iterable[Comparison]]) -> None:
