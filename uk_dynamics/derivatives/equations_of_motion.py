@@ -73,7 +73,7 @@ class EquationsOfMotion(StateByState):
         if self._wanted(Library.DERIVATIVES):
             self._single = CompiledDerivatives(mechanism)
             self._verify(self._single.path, lambda given: [self._for_trial(x) for x in given])
-        self._equations = self._single or _traced(mechanism)
+        self._equations = self._single or EquationValues(mechanism)
 
     def _for_trial(self, trial: Trial) -> dict[str, Array] | None:
         """Differentiate at one state in C alone, as a library is compared."""
@@ -91,7 +91,7 @@ class EquationsOfMotion(StateByState):
     def _interpreted(self) -> "EquationsOfMotion":
         python = copy(self)
         python._backend, python._single = "interpreted", None
-        python._equations = _traced(self._mechanism)
+        python._equations = EquationValues(self._mechanism)
         return python
 
     def _in_python(self, state: State, tau: Array | None, given: Given) -> Derivatives:
@@ -224,11 +224,6 @@ class EquationsOfMotion(StateByState):
         unloaded = equations(solution.qdd, np.zeros(len(A)))
         force = prepared.terms.M @ qdd - np.hstack([unloaded.motion, np.eye(nv)]) - friction
         return _Solved(solution, factors, (qdd, multipliers, force), s, held.rates)
-
-
-def _traced(mechanism: ResolvedMechanism) -> EquationValues:
-    """Trace the equations, which is not needed where they are compiled."""
-    return EquationValues(mechanism)
 
 
 def _turning(

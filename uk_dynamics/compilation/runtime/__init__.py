@@ -24,4 +24,5 @@ from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_servo import CompiledServo, PastPeriod
 from uk_dynamics.compilation.runtime.compiled_standing import CompiledStanding, of_standing
 from uk_dynamics.compilation.runtime.deferred import Deferred
+from uk_dynamics.compilation.runtime.fallback import forwarded
 from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceError, reference_table

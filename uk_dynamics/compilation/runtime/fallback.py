@@ -12,9 +12,9 @@ from uk_dynamics.model import RobotModel
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
-def _forwarded(method: _Method) -> _Method:
-    """The same method of ``fallback``; looked up, not called, so that a call costs no more."""
-    return cast(_Method, property(attrgetter(f"fallback.{method.__name__}"), doc=method.__doc__))
+def forwarded(method: _Method, to: str = "fallback") -> _Method:
+    """The same method of an attribute; looked up, not called, so that a call costs no more."""
+    return cast(_Method, property(attrgetter(f"{to}.{method.__name__}"), doc=method.__doc__))
 
 
 class Fallback(Dynamics):
@@ -38,12 +38,12 @@ class Fallback(Dynamics):
         """What answers at present."""
         return self.fallback.backend
 
-    evaluate = _forwarded(Dynamics.evaluate)
-    acceleration = _forwarded(Dynamics.acceleration)
-    evaluate_states = _forwarded(Dynamics.evaluate_states)
-    roll = _forwarded(Dynamics.roll)
-    motion = _forwarded(Dynamics.motion)
-    samples = _forwarded(Dynamics.samples)
-    energy = _forwarded(Dynamics.energy)
-    residual = _forwarded(Dynamics.residual)
-    project = _forwarded(Dynamics.project)
+    evaluate = forwarded(Dynamics.evaluate)
+    acceleration = forwarded(Dynamics.acceleration)
+    evaluate_states = forwarded(Dynamics.evaluate_states)
+    roll = forwarded(Dynamics.roll)
+    motion = forwarded(Dynamics.motion)
+    samples = forwarded(Dynamics.samples)
+    energy = forwarded(Dynamics.energy)
+    residual = forwarded(Dynamics.residual)
+    project = forwarded(Dynamics.project)

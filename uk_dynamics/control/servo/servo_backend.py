@@ -7,10 +7,9 @@ from typing import Any
 
 from uk_dynamics.compilation import Selection, choose, chosen
 from uk_dynamics.compilation.build import with_contact_rows
-from uk_dynamics.compilation.runtime import CompiledServo, CompiledStanding, Deferred
+from uk_dynamics.compilation.runtime import CompiledServo, CompiledStanding, Deferred, forwarded
 from uk_dynamics.compilation.verification import Comparison
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
-from uk_dynamics.core.servo import ServoSolution
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
@@ -18,9 +17,8 @@ from uk_dynamics.mechanism.dynamics import (
     References,
     ServoEvaluator,
     ServoOutcome,
-    TrackingErrors,
 )
-from uk_dynamics.mechanism.resolution import Array, Inputs, State
+from uk_dynamics.mechanism.resolution import Array, State
 
 
 def servo_evaluator(
@@ -69,8 +67,8 @@ def compiled_servo(evaluator: ServoEvaluator, *, now: bool = False) -> CompiledS
     return evaluator if isinstance(evaluator, CompiledServo) else None
 
 
-class DeferredServo:
-    """A :class:`ServoEvaluator` that is interpreted until it is compiled; both agree to rounding.
+class DeferredServo(ServoEvaluator):
+    """A law that is interpreted until it is compiled; both agree to rounding.
 
     It changes over between two evaluations of the law, never within one.
     """
@@ -84,22 +82,12 @@ class DeferredServo:
         self.last = self._deferred.current()
         return self.last
 
-    def loop_closure_error(self, state: State, inputs: Inputs) -> float:
-        """See :meth:`ServoEvaluator.loop_closure_error`."""
-        return self.last.loop_closure_error(state, inputs)
-
-    def errors(self, state: State, references: References | None = None) -> TrackingErrors:
-        """See :meth:`ServoEvaluator.errors`."""
-        return self.last.errors(state, references)
+    loop_closure_error = forwarded(ServoEvaluator.loop_closure_error, "last")
+    errors = forwarded(ServoEvaluator.errors, "last")
+    allocate = forwarded(ServoEvaluator.allocate, "last")
 
     def evaluate(
         self, state: State, demand: Demand, references: References | None = None
     ) -> ServoOutcome:
         """See :meth:`ServoEvaluator.evaluate`."""
         return self.current().evaluate(state, demand, references)
-
-    def allocate(
-        self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array
-    ) -> tuple[Array, bool]:
-        """See :meth:`ServoEvaluator.allocate`."""
-        return self.last.allocate(servo, demand, lower, upper)
