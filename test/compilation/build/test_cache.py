@@ -15,7 +15,7 @@ import pytest
 from support.mechanism_builder import mechanism
 
 from uk_dynamics.cli.main import main
-from uk_dynamics.compilation.build import cache, cache_policy, compiler
+from uk_dynamics.compilation.build import cache, compiler
 from uk_dynamics.compilation.build.compiler import CompilationError
 from uk_dynamics.compilation.build.library import RECIPES, Library, part_of
 from uk_dynamics.compilation.select_backend import Selection, select_backend
@@ -205,7 +205,7 @@ def test_a_cached_mechanism_is_there_at_once(entries):
 DAY = 86400.0
 WAITING = """
 import pathlib, sys
-from uk_dynamics.compilation.build.cache_policy import locked
+from uk_dynamics.compilation.build.cache import locked
 path = pathlib.Path(sys.argv[1])
 print("begins", flush=True)
 with locked(path):
@@ -247,7 +247,7 @@ def test_using_an_entry_keeps_it(entries):
     os.utime(mark, (0, 0))
     evaluate()
     assert time.time() - mark.stat().st_mtime < DAY
-    cache_policy.trim(entries)
+    cache.trim(entries)
     assert library(entries).exists()
 
 
@@ -255,23 +255,23 @@ def test_the_least_recently_used_go_where_there_is_too_much(tmp_path):
     for days in range(1, 6):
         put(tmp_path, f"m{days}", days * DAY)
     put(tmp_path, "now", 0.0, size=5000)  # somebody may be about to load it
-    assert cache_policy.trim(tmp_path, largest=7000) == (3, 3000)
+    assert cache.trim(tmp_path, largest=7000) == (3, 3000)
     assert {name for name in there(tmp_path) if name.endswith(".so")} == {
         "now.so",
         "m1.so",
         "m2.so",
     }
-    assert cache_policy.trim(tmp_path, largest=0) == (2, 2000)
+    assert cache.trim(tmp_path, largest=0) == (2, 2000)
     assert (tmp_path / "now.so").exists()
 
 
 def test_an_entry_that_is_being_made_stays(tmp_path):
     path = put(tmp_path, "made", 100 * DAY)
-    with cache_policy.locked(path) as held:
+    with cache.locked(path) as held:
         assert held
-        assert cache_policy.trim(tmp_path) == cache_policy.clear(tmp_path) == (0, 0)
+        assert cache.trim(tmp_path) == cache.clear(tmp_path) == (0, 0)
         assert path.exists()
-    assert cache_policy.trim(tmp_path) == (1, 1000)
+    assert cache.trim(tmp_path) == (1, 1000)
     assert there(tmp_path) == set()
 
 
@@ -279,7 +279,7 @@ def test_who_waits_for_a_lock_that_was_removed_takes_the_new_one(tmp_path):
     path = put(tmp_path, "made", 100 * DAY)
     command = [sys.executable, "-c", WAITING, str(path)]
     waiting = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    with cache_policy.locked(path):
+    with cache.locked(path):
         assert waiting.stdout.readline() == "begins\n"
         path.with_suffix(".lock").unlink()
     assert waiting.communicate(timeout=60)[0] == "True\n"

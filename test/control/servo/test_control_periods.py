@@ -9,8 +9,7 @@ import pytest
 from support.mechanism_builder import shipped
 
 from uk_dynamics.control.delay_compensation import DelayPrediction
-from uk_dynamics.control.servo.control_periods import ControlPeriods
-from uk_dynamics.control.servo.servo_modes import ServoModes
+from uk_dynamics.control.servo.servo_modes import ControlPeriods, ServoModes
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.simulation.simulate import simulate

@@ -3,8 +3,7 @@
 """Compiler and cache."""
 
 from uk_dynamics.compilation.build.c_header import write as write_c_files
-from uk_dynamics.compilation.build.cache import directory
-from uk_dynamics.compilation.build.cache_policy import clear
+from uk_dynamics.compilation.build.cache import clear, directory
 from uk_dynamics.compilation.build.compilable import Subject
 from uk_dynamics.compilation.build.compiler import CompilationError
 from uk_dynamics.compilation.build.contact_rows import counted, with_contact_rows

@@ -2,7 +2,6 @@
 
 """The servo controller."""
 
-from uk_dynamics.control.servo.control_periods import ControlPeriods
 from uk_dynamics.control.servo.delay_margin import (
     ObserverMargin,
     largest_frequency,
@@ -16,6 +15,7 @@ from uk_dynamics.control.servo.servo_modes import (
     HOLD,
     MODES,
     TASKS,
+    ControlPeriods,
     ServoModes,
 )
 from uk_dynamics.control.servo.setpoint_generator import Setpoint, SetpointGenerator

@@ -1,23 +1,28 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Modes of a servo controller: tasks, gravity compensation, hold; with bumpless transfer."""
+"""Modes of a servo controller: tasks, gravity compensation, hold; with bumpless transfer.
+
+Control periods of tasks in C, for loops that live in Python, are here as well.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from uk_dynamics.compilation import Selection, select_backend
-from uk_dynamics.compilation.runtime import CompiledMotion
+from uk_dynamics.compilation.runtime import CompiledDelayCompensation, CompiledMotion
 from uk_dynamics.constraints.references import References, ReferenceSample
 from uk_dynamics.control.command import MotorCommand
+from uk_dynamics.control.delay_compensation import DelayPrediction
 from uk_dynamics.control.hold_and_gravity_compensation import GravityCompensation, Hold
 from uk_dynamics.control.internal_efforts import checked_internal_efforts
+from uk_dynamics.control.servo.compiled_period import CompiledPeriod, PeriodCall
 from uk_dynamics.control.servo.period_memory import EffortTransfer
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import expect_names
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Backend, CompiledLaw, LawInC
-from uk_dynamics.mechanism.resolution import ActiveConstraints, Allocation, Array, State
+from uk_dynamics.mechanism.resolution import ActiveConstraints, Allocation, Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 
 TASKS, GRAVITY_COMPENSATION, HOLD = "tasks", "gravity_compensation", "hold"
@@ -218,3 +223,58 @@ class ServoModes:
         if isinstance(law, ServoController):
             return law.errors(state, references).residual
         return law.tracking_error(state)
+
+
+class ControlPeriods:
+    """Prediction, law and transfer of :class:`ServoModes` in mode ``tasks``, a call of C each.
+
+    For loops that live in Python: a node has a state at a time. A simulation leaves many periods to
+    one call (:meth:`ServoModes.compiled`).
+    """
+
+    def __init__(self, modes: ServoModes, prediction: DelayPrediction) -> None:
+        """Prepare; nothing is in C before the first period."""
+        self._modes, self._prediction = modes, prediction
+        self._law: CompiledLaw | None = None
+
+    def efforts(self, state: State) -> Array | None:
+        """Efforts for a measured state, fresh, (motors,); None: Python has to decide.
+
+        Args:
+            state: Measured; its structure and tasks follow what their files say.
+        """
+        modes = self._modes
+        if modes.structure or modes.mode != TASKS:
+            return None
+        law, prediction = self._law or self._prepare(), self._prediction
+        if law is None:
+            return None
+        if not self._memory.current:
+            law.set()
+        self._compensation.set(_ALONE, prediction.predicted, prediction.longest)
+        return self._call.run(state)
+
+    def command(self) -> MotorCommand:
+        """The last efforts, with what led to them."""
+        assert self._modes.servo is not None
+        call = self._call
+        return self._modes.servo.command_of(self._period, call.efforts.copy(), call.flags)
+
+    def _prepare(self) -> CompiledLaw | None:
+        """Find what is compiled; it may be later."""
+        modes = self._modes
+        if modes.servo is None or modes.mechanism.hierarchy.switches:
+            return None
+        period = modes.servo.compiled()
+        if not isinstance(period, CompiledPeriod):
+            return None
+        law, motion = modes.compiled(), self._prediction.dynamics.motion()
+        if isinstance(law, str) or not isinstance(motion, CompiledMotion):
+            return None
+        self._period, self._law, self._memory = period, law, period.memory
+        self._compensation = CompiledDelayCompensation(motion, law.law, self._prediction.effects)
+        self._call = PeriodCall(self._compensation.law, modes.mechanism)
+        return law
+
+
+_ALONE = Inputs(stabilize=False)
