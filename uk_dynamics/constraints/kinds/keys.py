@@ -12,7 +12,16 @@ from uk_dynamics.exceptions import MechanismFileError, located
 
 _SHORTEST = 1e-9
 
-METRES: dict[str, Any] = {"type": "number", "x-unit": "m"}
+
+def number(unit: str, description: str, example: float, **rules: Any) -> dict[str, Any]:
+    """A number in a unit."""
+    known = {"type": "number", "x-unit": unit, "description": description}
+    return {**known, "examples": [example], **rules}
+
+
+def direction(description: str, example: list[int], **rules: Any) -> dict[str, Any]:
+    """A vector whose length does not count."""
+    return {"description": description, **_VECTOR, "examples": [example], **rules}
 
 
 def several(items: Mapping[str, Any]) -> dict[str, Any]:
@@ -20,18 +29,13 @@ def several(items: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": items, "minItems": 1, "uniqueItems": True}
 
 
-VECTOR: dict[str, Any] = {
-    "type": "array",
-    "items": {"type": "number"},
-    "minItems": 3,
-    "maxItems": 3,
-}
-AXIS: dict[str, Any] = {
-    "description": "Direction of the joint's axis in the parent frame (the normal of a planar"
-    " joint); any length but zero.",
-    **VECTOR,
-    "examples": [[0, 1, 0]],
-}
+_NUMBER = {"type": "number"}
+_VECTOR: dict[str, Any] = {"type": "array", "items": _NUMBER, "minItems": 3, "maxItems": 3}
+AXIS = direction(
+    "Direction of the joint's axis in the parent frame (the normal of a planar joint); any length"
+    " but zero.",
+    [0, 1, 0],
+)
 AXES: dict[str, Any] = {
     "title": "Constrained axes",
     "description": "Directions of the parent frame that are constrained: x y z translations, rx ry"
@@ -41,13 +45,9 @@ AXES: dict[str, Any] = {
 }
 JOINT: dict[str, Any] = {"$ref": "common.schema.json#/definitions/joint"}
 JOINTS: dict[str, Any] = {"$ref": "common.schema.json#/definitions/weighted_joints"}
-OFFSET: dict[str, Any] = {
-    "description": "The weighted sum of the joint positions, in rad or m; default 0.",
-    "type": "number",
-    "default": 0.0,
-    "x-unit": "rad or m",
-    "examples": [0.0],
-}
+OFFSET = number(
+    "rad or m", "The weighted sum of the joint positions, in rad or m; default 0.", 0.0, default=0.0
+)
 
 
 def unit_axis(values: Sequence[float], key: str) -> Direction:
@@ -66,5 +66,5 @@ def read_value(value: Any, rule: Mapping[str, Any], key: str) -> Any:
         with located(place=key):
             return weighted_joints(value)
     if isinstance(value, list):
-        return unit_axis(value, key) if rule["items"] == VECTOR["items"] else tuple(value)
+        return unit_axis(value, key) if rule["items"] == _NUMBER else tuple(value)
     return float(value) if rule.get("type") == "number" else value

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.keys import METRES
+from uk_dynamics.constraints.kinds.keys import number
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.frame_rows import force_through
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
@@ -34,13 +34,12 @@ class Distance(Kind):
         " child: {link: slider}}"
     )
     keys: ClassVar = {
-        "distance": {
-            "description": "Distance between the origins of the two frames, in m; above 0 (for 0"
-            " use type point).",
-            **METRES,
-            "exclusiveMinimum": 0,
-            "examples": [0.5],
-        },
+        "distance": number(
+            "m",
+            "Distance between the origins of the two frames, in m; above 0 (for 0 use type point).",
+            0.5,
+            exclusiveMinimum=0,
+        ),
         "peg": {
             "description": "What a rope leads round: a round peg without friction along the"
             " parent's z axis. The distance counts along the rope, which touches the peg or not.",
@@ -56,14 +55,9 @@ class Distance(Kind):
                     "x-unit": "m",
                     "examples": [[0.0, -0.5]],
                 },
-                "radius": {
-                    "title": "Radius",
-                    "description": "In m; default 0: an edge.",
-                    **METRES,
-                    "minimum": 0,
-                    "default": 0.0,
-                    "examples": [0.05],
-                },
+                "radius": number(
+                    "m", "In m; default 0: an edge.", 0.05, title="Radius", minimum=0, default=0.0
+                ),
                 "side": {
                     "title": "Side",
                     "description": "Where the peg is, seen along the rope from the parent's origin"

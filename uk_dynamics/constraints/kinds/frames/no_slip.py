@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.keys import METRES, VECTOR, several, unit_axis
+from uk_dynamics.constraints.kinds.keys import direction, number, several, unit_axis
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting, random_axis
 from uk_dynamics.constraints.rows.frame_rows import force_through
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
@@ -46,30 +46,28 @@ class NoSlip(Kind):
         " child: {link: wheel}}"
     )
     keys: ClassVar = {
-        "radius": {
-            "description": "Radius of the wheel in m; default 0: a blade or skate, whose contact is"
-            " the child's origin.",
-            **METRES,
-            "minimum": 0,
-            "default": 0.0,
-            "examples": [0.1],
-        },
-        "axis": {
-            "title": "Axle",
-            "description": "Direction of the axle in the child frame, whose origin is the centre of"
-            " the wheel (for a blade: direction across it); default [0, 1, 0]. With normal z and"
-            " axle y the wheel heads along x.",
-            **VECTOR,
-            "default": [0, 1, 0],
-            "examples": [[0, 1, 0]],
-        },
-        "normal": {
-            "description": "Normal of the ground in the parent frame, through whose origin the"
-            " ground goes; default [0, 0, 1].",
-            **VECTOR,
-            "default": [0, 0, 1],
-            "examples": [[0, 0, 1]],
-        },
+        "radius": number(
+            "m",
+            "Radius of the wheel in m; default 0: a blade or skate, whose contact is the child's"
+            " origin.",
+            0.1,
+            minimum=0,
+            default=0.0,
+        ),
+        "axis": direction(
+            "Direction of the axle in the child frame, whose origin is the centre of the wheel (for"
+            " a blade: direction across it); default [0, 1, 0]. With normal z and axle y the wheel"
+            " heads along x.",
+            [0, 1, 0],
+            title="Axle",
+            default=[0, 1, 0],
+        ),
+        "normal": direction(
+            "Normal of the ground in the parent frame, through whose origin the ground goes;"
+            " default [0, 0, 1].",
+            [0, 0, 1],
+            default=[0, 0, 1],
+        ),
         "directions": {
             "description": "rolling and sideways: the contact point does not slide along or across"
             " the heading; height: the wheel stays on the ground, for wheels that may lean. Default"

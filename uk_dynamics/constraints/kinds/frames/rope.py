@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uk_dynamics.constraints.kinds.frames.center_of_mass import MassPoints
-from uk_dynamics.constraints.kinds.keys import METRES
+from uk_dynamics.constraints.kinds.keys import number
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.row import ConstraintTerms, RobotRow, Row, RowFamily
@@ -37,13 +37,13 @@ class Rope(Kind):
     )
     frames = ()
     keys: ClassVar = {
-        "length": {
-            "description": "Of the rope, in m: the sum of the distances from each point to the"
-            " next. With one_sided: at_most it can be slack.",
-            **METRES,
-            "exclusiveMinimum": 0,
-            "examples": [2.5],
-        },
+        "length": number(
+            "m",
+            "Of the rope, in m: the sum of the distances from each point to the next. With"
+            " one_sided: at_most it can be slack.",
+            2.5,
+            exclusiveMinimum=0,
+        ),
         "points": {
             "description": "Where it begins, what it is led through without friction, and where it"
             " ends; xyz in the link, in m.",

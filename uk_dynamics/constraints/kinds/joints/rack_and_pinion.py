@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.keys import JOINT, METRES
+from uk_dynamics.constraints.kinds.keys import JOINT, number
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.joint_rows import JointRow, JointTerm, joint_terms
 from uk_dynamics.constraints.rows.row import Row
@@ -36,19 +36,19 @@ class RackAndPinion(Kind):
     keys: ClassVar = {
         "pinion": JOINT,
         "rack": JOINT,
-        "radius": {
-            "title": "Pitch radius",
-            "description": "Pitch radius of the pinion in m: the rack moves at radius times the"
-            " pinion's rate; below 0 where it runs backwards.",
-            **METRES,
-            "examples": [0.012],
-        },
-        "offset": {
-            "description": "Position of the rack's joint where the pinion's is 0, in m; default 0.",
-            **METRES,
-            "default": 0.0,
-            "examples": [0.0],
-        },
+        "radius": number(
+            "m",
+            "Pitch radius of the pinion in m: the rack moves at radius times the pinion's rate;"
+            " below 0 where it runs backwards.",
+            0.012,
+            title="Pitch radius",
+        ),
+        "offset": number(
+            "m",
+            "Position of the rack's joint where the pinion's is 0, in m; default 0.",
+            0.0,
+            default=0.0,
+        ),
     }
     number = "offset"
     required = ("pinion", "rack", "radius")

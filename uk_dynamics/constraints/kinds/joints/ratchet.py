@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uk_dynamics.constraints.kinds.joints.joint_coupling import JointCoupling
-from uk_dynamics.constraints.kinds.keys import JOINTS, OFFSET
+from uk_dynamics.constraints.kinds.keys import JOINTS, OFFSET, number
 from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.rows.joint_rows import JointRow, joint_terms
 from uk_dynamics.constraints.rows.row import Row
@@ -34,13 +34,12 @@ class Ratchet(Kind):
     frames = ()
     keys: ClassVar = {
         "joints": JOINTS,
-        "pitch": {
-            "description": "From tooth to tooth, in rad or m of the weighted sum of joints.",
-            "type": "number",
-            "exclusiveMinimum": 0,
-            "x-unit": "rad or m",
-            "examples": [0.3],
-        },
+        "pitch": number(
+            "rad or m",
+            "From tooth to tooth, in rad or m of the weighted sum of joints.",
+            0.3,
+            exclusiveMinimum=0,
+        ),
         "offset": OFFSET,
     }
     required = ("joints", "pitch")

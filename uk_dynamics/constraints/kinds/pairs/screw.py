@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.keys import AXIS
+from uk_dynamics.constraints.kinds.keys import AXIS, number
 from uk_dynamics.constraints.kinds.kind import (
     Data,
     Friction,
@@ -52,13 +52,12 @@ class Screw(Kind):
     )
     keys: ClassVar = {
         "axis": AXIS,
-        "pitch": {
-            "description": "How far a turn slides the child along the axis, in m/turn: above 0 for"
-            " a right-handed thread, below 0 for a left-handed one.",
-            "type": "number",
-            "x-unit": "m/turn",
-            "examples": [0.005],
-        },
+        "pitch": number(
+            "m/turn",
+            "How far a turn slides the child along the axis, in m/turn: above 0 for a right-handed"
+            " thread, below 0 for a left-handed one.",
+            0.005,
+        ),
     }
     required = ("axis", "pitch")
     friction = Friction(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.keys import VECTOR, unit_axis
+from uk_dynamics.constraints.kinds.keys import direction, unit_axis
 from uk_dynamics.constraints.kinds.kind import (
     Data,
     Friction,
@@ -41,27 +41,21 @@ class Universal(Kind):
         " parent: {link: input_shaft, xyz: [0.2, 0, 0]}, child: {link: output_shaft}}"
     )
     keys: ClassVar = {
-        "axis": {
-            "title": "Axis of the shaft",
-            "description": "Direction of the shaft in the parent frame, any length but zero: the"
-            " arms of the cross are two directions perpendicular to it. Where their phase matters,"
-            " give parent_axis and child_axis instead.",
-            **VECTOR,
-            "examples": [[1, 0, 0]],
-        },
-        "parent_axis": {
-            "title": "Arm in the parent",
-            "description": "Arm of the cross that is fixed in the parent, a direction in the parent"
-            " frame; any length but zero.",
-            **VECTOR,
-            "examples": [[0, 1, 0]],
-        },
-        "child_axis": {
-            "title": "Arm in the child",
-            "description": "Arm of the cross that is fixed in the child, a direction in the child"
-            " frame; any length but zero.",
-            **VECTOR,
-            "examples": [[0, 0, 1]],
+        "axis": direction(
+            "Direction of the shaft in the parent frame, any length but zero: the arms of the cross"
+            " are two directions perpendicular to it. Where their phase matters, give parent_axis"
+            " and child_axis instead.",
+            [1, 0, 0],
+            title="Axis of the shaft",
+        ),
+        **{
+            f"{role}_axis": direction(
+                f"Arm of the cross that is fixed in the {role}, a direction in the {role} frame;"
+                " any length but zero.",
+                example,
+                title=f"Arm in the {role}",
+            )
+            for role, example in (("parent", [0, 1, 0]), ("child", [0, 0, 1]))
         },
     }
     conditions: ClassVar = {
