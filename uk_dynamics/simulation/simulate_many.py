@@ -309,7 +309,6 @@ def _moved(
     varied = [motion.mechanism.varied for motion in motions]
     values = [one.values for one in varied if one is not None]
     mechanism = motions[0].mechanism
-    mask = mechanism.hierarchy.mask(None)
     late, same = delay
     tables = [
         reference_table(motion.mechanism.references) if mechanism.follows_references else None
@@ -322,7 +321,7 @@ def _moved(
         instants,
         tau=np.zeros((len(motions), mechanism.model.nv)),
         parameters=np.array(values) if values and len(values[0]) else None,
-        active=np.ones(len(mechanism.constraints)) if mask is None else mask.astype(float),
+        active=mechanism.hierarchy.acting().astype(float),
         structures=tables,
         step=step,
         euler=method == "semi_implicit_euler",

@@ -24,15 +24,13 @@ def is_ode(mechanism: ResolvedMechanism, traced: TracedDerivatives) -> bool:
 
 def ode_source(mechanism: ResolvedMechanism, traced: TracedDerivatives, identifier: str) -> str:
     """C of the functions, whose names begin with the identifier, behind that of the derivatives."""
-    mask = mechanism.hierarchy.mask(None)
-    acts = np.ones(len(mechanism.constraints)) if mask is None else mask
     return joined(
         motors(mechanism),
         header(
             "uk_ode.h",
             part("casadi_integer.h"),
             f"#define UK_ODE(before, after) before##{identifier}##after",
-            table("double", "uk_acts", acts),
+            table("double", "uk_acts", mechanism.hierarchy.acting()),
             *_patterns(mechanism, traced),
         ),
         part("casadi_functions.c"),

@@ -6,6 +6,7 @@ import ctypes
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ from uk_dynamics.compilation.runtime.batch_call import (
     trajectories_call,
 )
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterMemory, ClusterTables
+from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.reference_table import structural_table
 from uk_dynamics.core.equation import Solution, Status
-from uk_dynamics.mechanism.dynamics import INFINITE
+from uk_dynamics.mechanism.contact import ClosedContacts, roll_over_contacts
+from uk_dynamics.mechanism.dynamics import INFINITE, Dynamics
 from uk_dynamics.mechanism.resolution import (
     Array,
     BatchSolution,
@@ -37,6 +40,7 @@ from uk_dynamics.mechanism.resolution import (
 )
 
 _WORTH_A_THREAD = 1024  # states; to start one costs as much as some hundred
+_STEPS_WORTH_A_THREAD = 256  # over contacts; one with a memory of its own costs as much as some ten
 _REASONS = {
     1: "the mass matrix is singular",
     2: INFINITE,
@@ -189,10 +193,8 @@ class StateBatch(CompiledBatch):
         followed = self._followed(given, inputs)
         if followed is None:
             return None
-        mask = self._mechanism.hierarchy.mask(inputs.active)
         active = np.ones(max(self._rows, 1))
-        if mask is not None:
-            active[:] = mask
+        active[: self._rows] = self._mechanism.hierarchy.acting(inputs.active)
         common = CommonInputs(bool(inputs.stabilize), active, followed, self._parameters)
         given = States(*(np.ascontiguousarray(x) for x in given if x is not None))
         answers = self.answers(given, common, forces=True, rates=True, threads=1)
@@ -221,3 +223,47 @@ class StateBatch(CompiledBatch):
             if self._follow(len(times), rows, *places):
                 return None
         return followed
+
+
+class ContactRollouts:
+    """Trajectories over contacts, stops and ropes: one after the other, in threads.
+
+    Threads may share it.
+    """
+
+    def __init__(
+        self, mechanism: ResolvedMechanism, new_motion: Callable[[], CompiledMotion | None]
+    ) -> None:
+        self._mechanism, self._new_motion = mechanism, new_motion
+        self._contacts = ClosedContacts(mechanism)
+        self._idle: list[CompiledMotion] = []  # of threads
+
+    def roll(self, dynamics: Dynamics, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
+        """See :meth:`Dynamics.rollout`; what C cannot solve goes by steps of the evaluator."""
+        found = Rollout.unknown(given)
+        outputs = {"q_out": found.q, "v_out": found.v, "stopped": np.ones(len(given.q))}
+        base = self._contacts.without(inputs.active or self._mechanism.hierarchy.initial)
+        smooth = replace(inputs, active=base, stabilize=False)
+        motors, nv = len(self._mechanism.actuators), given.v.shape[1]
+
+        def run(first: int, end: int) -> None:
+            try:
+                motion: CompiledMotion | None = self._idle.pop()
+            except IndexError:
+                motion = self._new_motion()
+            if motion is None:
+                return
+            motion.act(smooth, np.zeros(motors), np.zeros(nv))
+            nothing = CommonInputs(False, np.ones(1), None, None)  # it has what acts
+            call = trajectories_call(given, nothing, first, end, outputs)
+            motion.roll(self._contacts.tables, call)
+            self._idle.append(motion)
+
+        if inputs.nonideal is None:
+            in_parts(run, len(given.q), threads, 1, max(1, _STEPS_WORTH_A_THREAD // given.steps))
+        left = outputs["stopped"].nonzero()[0].tolist()
+        for k in left:  # it begins again
+            found.q[k], found.v[k] = np.nan, np.nan
+        if left:
+            roll_over_contacts(self._mechanism, dynamics, given, inputs, found, left)
+        return found

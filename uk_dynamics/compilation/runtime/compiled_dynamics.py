@@ -18,11 +18,14 @@ from uk_dynamics.compilation.runtime.batch_call import (
     beyond_projection,
 )
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables
-from uk_dynamics.compilation.runtime.compiled_batch import CompiledBatch, StateBatch
+from uk_dynamics.compilation.runtime.compiled_batch import (
+    CompiledBatch,
+    ContactRollouts,
+    StateBatch,
+)
 from uk_dynamics.compilation.runtime.compiled_call import CompiledCall
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
 from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution, CompiledStructure
-from uk_dynamics.compilation.runtime.contact_rollouts import ContactRollouts
 from uk_dynamics.compilation.runtime.fallback import Fallback
 from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceError
 from uk_dynamics.compilation.verification import (

@@ -205,7 +205,7 @@ def _answers(loops: CompiledLoops, mechanism: ResolvedMechanism) -> Iterator[Com
     """Compare a step under constant efforts in every lane with Python: laws are not in lanes."""
     reference, motors = InterpretedDynamics(mechanism), mechanism.actuators
     efforts = np.minimum(1.0, motors.effort_limits)  # N or N·m
-    mask, varied = mechanism.hierarchy.mask(None), mechanism.varied
+    varied = mechanism.varied
 
     def constant(_: int, t: float, q: object, v: object, found: Any, flags: object) -> int:
         for j, effort in enumerate(efforts.tolist()):
@@ -228,7 +228,7 @@ def _answers(loops: CompiledLoops, mechanism: ResolvedMechanism) -> Iterator[Com
             Instants.alone((start.t, start.t + _STEP))._replace(control=np.array([1.0, 0.0])),
             tau=np.array([trial.tau for trial in given]),
             parameters=None if varied is None else np.tile(varied.values, (count, 1)),
-            active=np.ones(len(mechanism.constraints)) if mask is None else mask.astype(float),
+            active=mechanism.hierarchy.acting().astype(float),
             structures=[structural_table(mechanism, {}, None)] * count,
             step=_STEP,
             euler=False,

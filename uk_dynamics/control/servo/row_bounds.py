@@ -218,25 +218,19 @@ def _rows_at(
     up, down = np.zeros((2, *effect.shape[:2]))
     rubs = uncertainty.rubbing
     for group, (fall, rise) in zip(uncertainty.groups, uncertainty.sides, strict=True):
-        w = effect[:, :, list(group)]
+        p, w = group[0], effect[:, :, group[0]]
         if len(group) > 1:
-            both = np.linalg.norm(w, axis=2)
-            up, down = up + both, down + both
-            continue
-        p, w = group[0], w[..., 0]
-        if estimated and p in uncertainty.adaptive:
+            above = below = np.linalg.norm(effect[:, :, list(group)], axis=2)
+        elif estimated and p in uncertainty.adaptive:
             off = fall + rise if rubs[p] else min(estimated, fall + rise)
-            both = off * np.abs(w)
-            up, down = up + both, down + both
+            above = below = off * np.abs(w)
         elif rubs[p]:  # either way, where a joint turns round
-            both = max(fall, rise) * np.abs(w)
-            up, down = up + both, down + both
+            above = below = max(fall, rise) * np.abs(w)
         elif moved[p]:
-            own = machines[:, p, None] * w
-            up, down = up + own, down - own
+            above, below = machines[:, p, None] * w, -machines[:, p, None] * w
         else:
-            up = up + np.maximum(rise * w, -fall * w)
-            down = down + np.maximum(-rise * w, fall * w)
+            above, below = np.maximum(rise * w, -fall * w), np.maximum(-rise * w, fall * w)
+        up, down = up + above, down + below
     lost = np.zeros((*effect.shape[:2], effect.shape[1]))
     for motor, part in uncertainty.motor_losses().items():
         lost += part * np.abs(H @ x.motors[:, motor])[..., None] * np.abs(x.asked[motor])

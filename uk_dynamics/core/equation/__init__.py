@@ -11,11 +11,13 @@ from uk_dynamics.core.equation.projection import (
     project_position,
     project_velocity,
 )
-from uk_dynamics.core.equation.result import Instant, OfMany, Result
 from uk_dynamics.core.equation.solution import (
     WHITENING,
     WITH_PSEUDOINVERSE,
+    Instant,
     Method,
+    OfMany,
+    Result,
     Results,
     Solution,
     Status,

@@ -22,8 +22,6 @@ own, while its priority is served. Where it has to be exceeded, it is a row as t
 not, it is a limit for the priorities behind.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -74,7 +72,7 @@ class _Limits(NamedTuple):
     least: Array  # (c,)
 
     @classmethod
-    def of(cls, root: Array, lower: Array, upper: Array, friction: Array, most: Array) -> _Limits:
+    def of(cls, root: Array, lower: Array, upper: Array, friction: Array, most: Array) -> "_Limits":
         """The limits; units in root, (nu + 3k,), bounds of efforts, μ and normal forces."""
         unit, nu = np.eye(len(root)), len(lower)
         normal, x, y = unit[nu::3], unit[nu + 1 :: 3], unit[nu + 2 :: 3]
@@ -87,11 +85,11 @@ class _Limits(NamedTuple):
         acts = np.isfinite(least := np.append(least, np.zeros(4 * len(friction))))
         return cls(np.concatenate(rows)[acts], least[acts])
 
-    def and_also(self, rows: Array, least: Array) -> _Limits:
+    def and_also(self, rows: Array, least: Array) -> "_Limits":
         """These limits before others."""
         return _Limits(np.concatenate((self.rows, rows)), np.append(self.least, least))
 
-    def of_those(self, which: Flags) -> _Limits:
+    def of_those(self, which: Flags) -> "_Limits":
         """Some of the limits."""
         return _Limits(self.rows[which], self.least[which])
 

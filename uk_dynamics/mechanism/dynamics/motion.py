@@ -2,8 +2,6 @@
 
 """What moves one state through many control periods in a call, whatever it is written in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -34,7 +32,7 @@ class Told(NamedTuple):
     deviations: Array  # their standard deviations, (K, p)
 
     @classmethod
-    def nothing(cls, count: int, rows: int, parameters: int) -> Told:
+    def nothing(cls, count: int, rows: int, parameters: int) -> "Told":
         """Of a law that tells nothing of it."""
         return cls(*(np.full((count, n), np.nan) for n in (rows, parameters, parameters)))
 
@@ -50,7 +48,7 @@ class Instants(NamedTuple):
     breaks: Array
 
     @classmethod
-    def alone(cls, when: Sequence[float] | Array) -> Instants:
+    def alone(cls, when: Sequence[float] | Array) -> "Instants":
         """Instants at which nothing happens."""
         return cls(np.array(when), *np.zeros((3, len(when))))
 
@@ -62,7 +60,7 @@ class ContactEffort(NamedTuple):
     contact_iterations: int = 0
     contact_fallbacks: int = 0  # steps in which Newton's method alone did not arrive
 
-    def plus(self, more: ContactEffort) -> ContactEffort:
+    def plus(self, more: "ContactEffort") -> "ContactEffort":
         """Of these steps and others."""
         return ContactEffort(max(self[0], more[0]), *np.add(self[1:], more[1:]).tolist())
 
