@@ -24,8 +24,7 @@ from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate
-from uk_dynamics.sweeps.run import local_workers, sweep
-from uk_dynamics.sweeps.store import Store
+from uk_dynamics.sweeps.run import Store, local_workers, sweep
 from uk_dynamics.sweeps.sweep_specification import SweepSpec
 
 pytestmark = pytest.mark.together("sweeps")  # they share a scheduler and its worker

@@ -11,7 +11,6 @@ from uk_dynamics.identification.calibration import (
 )
 from uk_dynamics.identification.excitation import EVALUATIONS, excitation
 from uk_dynamics.identification.generalized_least_squares import identify
-from uk_dynamics.identification.identification import Identification
+from uk_dynamics.identification.identification import Identification, report, summary
 from uk_dynamics.identification.linear_parameters import DEFAULT, linear_parameters
 from uk_dynamics.identification.regressor import Regressor
-from uk_dynamics.identification.report import report, summary

@@ -5,8 +5,7 @@
 from uk_dynamics.mechanism.contact.closed_contacts import CLOSE, ClosedContacts
 from uk_dynamics.mechanism.contact.contact import SLOW, Contact, contact_row_names, contact_rows
 from uk_dynamics.mechanism.contact.contact_dynamics import ContactDynamics
-from uk_dynamics.mechanism.contact.contact_patch import Patch, contact_patches
-from uk_dynamics.mechanism.contact.contact_points import ContactPoints
+from uk_dynamics.mechanism.contact.contact_points import ContactPoints, Patch, contact_patches
 from uk_dynamics.mechanism.contact.contact_reactions import TOUCHES, ContactReactions, Reactions
 from uk_dynamics.mechanism.contact.contact_rollouts import (
     InterpretedContactDynamics,
