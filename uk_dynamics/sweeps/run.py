@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Running a sweep on Dask, on all local cores or on an existing cluster, and what it leaves on disk.
+"""Running a sweep on Dask, on local cores or an existing cluster, and its results on disk.
 
 Points are sent in chunks; a worker that dies loses no point. Dask then reports all chunks that it
 had: the one that killed it and those that were queued. Their points are repeated one by one, and
