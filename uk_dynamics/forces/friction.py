@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Friction in loop joints and in contacts that slide.
+"""Friction in loop joints and in contacts that slide: Coulomb and viscous, no Stribeck curve.
 
 The surfaces of a joint slide on each other with velocity (u, r ω): u the relative velocity of the
 child's origin along the directions that the joint leaves free, ω the free relative angular

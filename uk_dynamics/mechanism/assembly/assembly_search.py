@@ -19,7 +19,7 @@ from uk_dynamics.mechanism.resolution.state import Array
 from uk_dynamics.mechanism.tasks import Tasks
 from uk_dynamics.model import LimitViolation
 
-_MAX_ITERATIONS = 200
+_MAX_ITERATIONS = 200  # from a start; how many starts there are is in configuration_search.py
 _POLISH = 3  # further steps once closed: quadratic convergence reaches rounding
 _SMALLEST_STEP = 1e-13
 _FIRST_DAMPING = 0.1  # of the violation; see Search.run

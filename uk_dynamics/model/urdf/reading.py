@@ -1,6 +1,9 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Reading URDF: every link and joint checked, every mistake named with its place and remedy."""
+"""Reading URDF: every link and joint checked, every mistake named with its place and remedy.
+
+A limit of effort or velocity that is 0 is one that is not declared.
+"""
 
 import math
 from collections.abc import Iterable, Mapping
