@@ -45,7 +45,6 @@ from uk_dynamics.core.servo.limited_allocation import (
     within_pyramids,
 )
 from uk_dynamics.core.servo.loop_factors import LoopFactors, Split, free_motions, undetermined
-from uk_dynamics.core.servo.motion_efforts import motion_efforts
 from uk_dynamics.core.servo.motor_limits_rule import LIMITS, PAST, effort_bounds, remembered
 from uk_dynamics.core.servo.period_steps import (
     POWERS,
@@ -71,5 +70,12 @@ from uk_dynamics.core.servo.robust_rule import (
     surface_rates,
     ultimate_size,
 )
-from uk_dynamics.core.servo.servo_law import MET, ServoSolution, actuation, lacking, servo_efforts
+from uk_dynamics.core.servo.servo_law import (
+    MET,
+    ServoSolution,
+    actuation,
+    lacking,
+    motion_efforts,
+    servo_efforts,
+)
 from uk_dynamics.core.servo.velocity_observer_rule import Watched, smoothed, watched

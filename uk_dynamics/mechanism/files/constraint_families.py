@@ -16,7 +16,7 @@ from uk_dynamics.constraints.expressions import (
     passes,
 )
 from uk_dynamics.exceptions import ExpressionError, located
-from uk_dynamics.mechanism.files.place_text import place_text
+from uk_dynamics.mechanism.files.yaml_file import place_text
 
 _SUBSCRIPTED = re.compile(r"[A-Za-z_]\w*\[[^\]]*\]")
 

@@ -26,7 +26,7 @@ from uk_dynamics.core.equation import DAMPING_RATIO, FREQUENCY
 from uk_dynamics.exceptions import InputError, MechanismFileError, inside
 from uk_dynamics.forces import FrictionLaw
 from uk_dynamics.mechanism.files.frame_specification import FrameSpec, frames_of, given
-from uk_dynamics.mechanism.files.place_text import place_text
+from uk_dynamics.mechanism.files.yaml_file import place_text
 
 _KINDS: dict[str, tuple[Callable[..., Reference], tuple[str, ...]]] = {
     "constant": (Constant, ("value",)),

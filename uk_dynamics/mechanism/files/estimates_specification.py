@@ -10,7 +10,7 @@ import numpy as np
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.exceptions import MechanismFileError
-from uk_dynamics.mechanism.files.place_text import place_text
+from uk_dynamics.mechanism.files.yaml_file import place_text
 
 _ROUNDING = 1e-6  # of correlations, which are written with six digits
 

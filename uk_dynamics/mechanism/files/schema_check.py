@@ -15,7 +15,7 @@ import jsonschema
 from uk_dynamics.constraints.kinds import definitions
 from uk_dynamics.did_you_mean import closest, did_you_mean
 from uk_dynamics.exceptions import MechanismFileError
-from uk_dynamics.mechanism.files.place_text import Place, place_text, shown
+from uk_dynamics.mechanism.files.yaml_file import Place, place_text, shown
 
 FileKind = Literal["mechanism", "tasks", "sweep", "reality"]
 

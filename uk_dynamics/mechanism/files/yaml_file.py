@@ -5,9 +5,11 @@
 Files are read by the rules of YAML 1.2: ``1e-4`` is a number, ``no``, ``off`` and dates are plain
 text, keys are always text. What YAML allows but a mechanism file has no use for (tags, merge keys,
 several documents, numbers that are not finite) is refused, and what could exhaust the machine
-(huge files, deep nesting, aliases that multiply) is bounded.
+(huge files, deep nesting, aliases that multiply) is bounded. Errors say where a value stands, as
+:func:`place_text` has it.
 """
 
+import json
 import math
 import os
 import re
@@ -21,8 +23,8 @@ import yaml
 from uk_dynamics.did_you_mean import did_you_mean, nearest_file
 from uk_dynamics.escaping import control_character
 from uk_dynamics.exceptions import MechanismFileError, expect
-from uk_dynamics.mechanism.files.place_text import Place, place_text, shown
 
+Place = tuple[str | int, ...]  # keys and list positions that lead from the top of a file to a value
 MAX_BYTES = 1_000_000
 
 
@@ -288,3 +290,27 @@ _Dumper.add_multi_representer(tuple, lambda to, value: to.represent_list(list(va
 _Dumper.add_multi_representer(np.ndarray, lambda to, value: to.represent_data(value.tolist()))
 _NUMBERS: Any = np.generic
 _Dumper.add_multi_representer(_NUMBERS, lambda to, value: to.represent_data(value.item()))
+
+
+def place_text(place: Place) -> str:
+    """Write a place as ``constraints.right_pin.axes[1]``."""
+    text = ""
+    for step in place:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            plain = step if re.fullmatch(r"[\w-]{1,64}", step) else shown(step)
+            text += f".{plain}" if text else plain
+    return text
+
+
+def shown(value: object) -> str:
+    """Show a value inside an error message: one line, and not more than a few words."""
+    if isinstance(value, dict):
+        return "a mapping (key: value)" if value else "an empty mapping"
+    if isinstance(value, list):
+        return f"a list of {len(value)}" if value else "an empty list"
+    if value is None:
+        return "nothing"
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 48 else text[:40] + '..."'
