@@ -2,22 +2,23 @@
 
 """Symbols evaluated in Python: on floats, on arrays of many states, or on any other numbers."""
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from uk_dynamics.compilation.trace.sparse_vectors import Scalar
-from uk_dynamics.compilation.trace.symbols import Symbol, in_order
+from uk_dynamics.compilation.trace.symbols import in_order
 
 _ARITHMETIC: Mapping[str, Callable[..., Any]] = {
-    "+": lambda x, y: x + y,
-    "-": lambda x, y: x - y,
-    "*": lambda x, y: x * y,
-    "/": lambda x, y: x / y,
-    "negate": lambda x: -x,
-    "<": lambda x, y: x < y,
-    "<=": lambda x, y: x <= y,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "negate": operator.neg,
+    "<": operator.lt,
+    "<=": operator.le,
     "choose": np.where,
     "fabs": np.abs,
     "pow": np.power,
@@ -44,14 +45,12 @@ class SymbolValues:
 
     def __call__(self, inputs: Mapping[str, Any]) -> list[Any]:
         """Values of the roots, from those of the inputs by name such as ``q[2]``."""
-        values: dict[Symbol, Any] = {}
-
-        def value(x: Scalar) -> Any:
-            return values[x] if isinstance(x, Symbol) else x
-
+        values: dict[Any, Any] = {}
+        value = values.get  # with itself as the other choice: what is no symbol
         for symbol in self._symbols:
+            operands = symbol.operands
             if symbol.operation == "input":
-                values[symbol] = inputs[symbol.operands[0]]
+                values[symbol] = inputs[operands[0]]
             else:
-                values[symbol] = self._functions[symbol.operation](*map(value, symbol.operands))
-        return [value(x) for x in self._roots]
+                values[symbol] = self._functions[symbol.operation](*map(value, operands, operands))
+        return [value(x, x) for x in self._roots]
