@@ -17,7 +17,9 @@ time is already decided, by the commands sent before. The rule, the same for eve
    middle of the period for which efforts are held (:class:`Prediction`), it does so from there.
 
 A delay below a quarter of the control period is none: the error of measured velocities would
-outweigh it. A predicted state is as good as the model is over the delay, so a longest delay bounds
+outweigh it. Nor is one predicted that the tasks file declares for a robust law (``robust: delay``):
+its gain and its bounds are those of a loop with this delay, and a model that is wrong predicts
+wrongly. A predicted state is as good as the model is over the delay, so a longest delay bounds
 it. For a linear plant this is finite spectrum assignment (Manitius and Olbrot, IEEE Transactions on
 Automatic Control 24(4), 1979): the closed loop has the poles of the one without delay.
 """
@@ -39,6 +41,7 @@ from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.core.integration import rk4_step
 from uk_dynamics.core.servo import COMMANDS_UNDER_WAY, NEGLIGIBLE_DELAY, SAME_EFFECT
 from uk_dynamics.exceptions import DelayError, InputError
+from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     CompiledController,
     CompiledLaw,
@@ -62,6 +65,7 @@ class DelayPrediction:
         delay: float = 0.0,  # from a state until the efforts computed from it act, in s
         *,
         longest: float = 0.1,  # delay that is predicted, in s
+        met: float = 0.0,  # delay that the gains are for, in s: up to it, nothing is predicted
         backend: str | Selection = "auto",  # evaluator of the mechanism; see :func:`select_backend`
     ) -> None:
         """Prepare the evaluation.
@@ -70,12 +74,12 @@ class DelayPrediction:
             InputError: A time is negative or not finite.
             CompilationError: With ``compiled``: something cannot be compiled.
         """
-        for name, value in (("delay", delay), ("longest", longest)):
+        for name, value in (("delay", delay), ("longest", longest), ("met", met)):
             if not 0.0 <= value < np.inf:
                 raise InputError(f"expected a time in s, found {value}", place=name)
         self.delay = delay
         self.longest = longest
-        self._negligible = NEGLIGIBLE_DELAY * (period or 0.0)
+        self._unpredicted = met + NEGLIGIBLE_DELAY * (period or 0.0)
         self._matrix = mechanism.actuators.matrix
         self.dynamics: Dynamics = select_backend(mechanism, Selection.of(backend, "wait"))
         # commands sent, with the instants at which they take effect; the first one acts
@@ -83,8 +87,8 @@ class DelayPrediction:
 
     @property
     def predicted(self) -> float:
-        """The delay that is predicted, in s: zero where it is negligible."""
-        return self.delay if self.delay > self._negligible else 0.0
+        """The delay that is predicted, in s: zero where it is negligible, or met by gains."""
+        return self.delay if self.delay > self._unpredicted else 0.0
 
     def reset(self) -> None:
         """Forget the commands sent so far: before a start, after a pause or a jump of time."""
@@ -225,8 +229,14 @@ class DelayCompensation(AroundController[CompensatedController]):
             InputError: A time is negative or not finite.
         """
         self.controller = controller
+        tasks: Tasks | None = getattr(controller, "tasks", None)
         self.prediction = DelayPrediction(
-            controller.mechanism, control_period, delay, longest=longest, backend=backend
+            controller.mechanism,
+            control_period,
+            delay,
+            longest=longest,
+            met=0.0 if tasks is None else tasks.met_delay,
+            backend=backend,
         )
 
     def command(self, state: State) -> MotorCommand:

@@ -111,6 +111,11 @@ class Tasks:
         return 0 if self.uncertainty is None else len(self.uncertainty.adaptive)
 
     @property
+    def met_delay(self) -> float:
+        """Delay of the loop, in s, that the gain of a robust law is for: it is not predicted."""
+        return 0.0 if self.uncertainty is None else self.uncertainty.spec.delay
+
+    @property
     def corrected(self) -> bool:
         """Whether the law compares periods: it adapts or observes."""
         return bool(self.adaptive or self.observed.any() or self.watched.any()) or self.learns_size

@@ -16,7 +16,15 @@ import yaml
 from scipy.linalg import expm
 from support.mutations import mutated
 
-from uk_dynamics import Mechanism, Reality, ServoController, State, Tasks, simulate
+from uk_dynamics import (
+    DelayCompensation,
+    Mechanism,
+    Reality,
+    ServoController,
+    State,
+    Tasks,
+    simulate,
+)
 from uk_dynamics.cli.main import main
 from uk_dynamics.control import EncoderFeedback
 from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
@@ -546,3 +554,25 @@ def test_damaged_files_end_in_one_line(five_bar: Mechanism) -> None:
             said = str(error)
         assert len(said.splitlines()) <= 1
     assert found < 300
+
+
+def test_a_delay_that_the_law_is_made_for_is_not_predicted_by_a_wrong_model(
+    five_bar: Mechanism,
+) -> None:
+    """Predicted, its error would be 1.25 times the bound; a longer delay is predicted as ever."""
+    period = delay = 2e-3
+    robust = {"parameters": FIVE_BAR["parameters"], "delay": delay}
+    tasks = Tasks.from_data({"robust": robust, "tasks": {"sweep": SWEEP}}, five_bar)
+    wrong = {"links.coupler_link.mass": 3.0, "joints.crank.friction": 1.0}
+    plant = Reality.from_data({"parameters": wrong}).machine(five_bar)
+    law = ServoController(five_bar, tasks, control_period=period)
+    control = DelayCompensation(law, delay, control_period=period)
+    assert control.prediction.predicted == 0.0
+    start = five_bar.start(tasks=tasks)
+    run = simulate(plant, start, 3.0, controller=control, control_period=period, delay=delay)
+    late = run.t > 0.5  # the start is beside the reference's velocity
+    errors = np.abs(run.tracking_error[late])
+    bound = promise(tasks, period).error
+    assert 0.5 * bound < errors.max() < bound
+    control.prediction.delay = 2.0 * delay
+    assert control.prediction.predicted == 2.0 * delay

@@ -117,6 +117,7 @@ def switch_words(tasks: Tasks, period: float) -> dict[str, str]:
         "bound": listed(map(c_number, bounds[0])),
         "adapting_bound": listed(map(c_number, bounds[1])),
         "bound_period": c_number(period),
+        "met_delay": c_number(tasks.met_delay),
         "estimated": str(len(units)),
         "estimated_names": listed(map(c_string, names)),
         "model_values": listed(map(c_number, values)),

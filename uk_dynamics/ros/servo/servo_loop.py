@@ -79,8 +79,12 @@ class ServoLoop:
         chosen = selection if self._by_trajectory else prediction_selection
         self._dynamics = make_dynamics(mechanism, chosen(node, settings))
         period = self.controller.control_period
+        tasks = self.controller.tasks
         self._prediction = DelayPrediction(
-            mechanism, period, backend=prediction_selection(node, settings)
+            mechanism,
+            period,
+            met=0.0 if tasks is None else tasks.met_delay,
+            backend=prediction_selection(node, settings),
         )
         self._in_c = ControlPeriods(self.controller, self._prediction)
         self._delay = LoopDelay(settings, mechanism.actuators.matrix, period, stamp_clock(node))
