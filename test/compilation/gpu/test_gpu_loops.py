@@ -140,7 +140,7 @@ def test_what_a_gpu_does_not_move_is_refused(device):
             simulate_many(machine, [machine.start()], 0.01, controllers=[law], **options | more)
 
     refused("method DOP853", method="DOP853")
-    refused("laws other than", law=Hold(machine, control_period=PERIOD))
+    refused("laws other than", law=Hold(machine, control_period=PERIOD, backend="compiled"))
     refused("a law is computed in Python", law=controller(machine, 0, 1.0, "interpreted"))
     assert not device.launched
     with pytest.raises(InputError, match="simulate_many"):

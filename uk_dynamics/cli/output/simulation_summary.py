@@ -2,12 +2,16 @@
 
 """Summary of a simulation."""
 
-from dataclasses import asdict
-from typing import Any
+from __future__ import annotations
 
-from uk_dynamics.arrays import Array
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
 from uk_dynamics.cli.output.printing import table
-from uk_dynamics.simulation import Trajectory
+
+if TYPE_CHECKING:  # the command line starts without NumPy
+    from uk_dynamics.arrays import Array
+    from uk_dynamics.simulation import Trajectory
 
 _MOST_SWITCHINGS = 12  # in a table; JSON has all
 
