@@ -2,23 +2,16 @@
 
 """Symbols evaluated in Python: on floats, on arrays of many states, or on any other numbers."""
 
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from uk_dynamics.compilation.trace.sparse_vectors import Scalar
-from uk_dynamics.compilation.trace.symbols import in_order
+from uk_dynamics.compilation.trace.symbols import ARITHMETIC, in_order
 
-_ARITHMETIC: Mapping[str, Callable[..., Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "negate": operator.neg,
-    "<": operator.lt,
-    "<=": operator.le,
+_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    **ARITHMETIC,
     "choose": np.where,
     "fabs": np.abs,
     "pow": np.power,
@@ -38,7 +31,7 @@ class SymbolValues:
         self, roots: Sequence[Scalar], functions: Mapping[str, Callable[..., Any]] | None = None
     ) -> None:
         """Order the operations; ``functions`` replace NumPy's for other kinds of numbers."""
-        known = {**_ARITHMETIC, **(functions or {})}
+        known = {**_FUNCTIONS, **(functions or {})}
         self._roots, self._symbols = roots, in_order(roots, inputs=True)
         names = {symbol.operation for symbol in self._symbols} - {"input"}
         self._functions = {name: known.get(name) or getattr(np, name) for name in names}

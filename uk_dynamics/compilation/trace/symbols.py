@@ -286,7 +286,8 @@ def _choose(condition: Operand, yes: Operand, no: Operand) -> Operand:
     return yes if condition else no
 
 
-_AGAIN: Mapping[str, Callable[..., Operand]] = {
+#: Operations that Python has itself, on symbols as on numbers.
+ARITHMETIC: Mapping[str, Callable[..., Any]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -294,6 +295,9 @@ _AGAIN: Mapping[str, Callable[..., Operand]] = {
     "negate": operator.neg,
     "<": operator.lt,
     "<=": operator.le,
+}
+_AGAIN: Mapping[str, Callable[..., Operand]] = {
+    **ARITHMETIC,
     "choose": _choose,
     "nearbyint": lambda x: x.rint() if isinstance(x, Symbol) else float(round(x)),
     "lookup": lambda table, x: table(x),
