@@ -192,6 +192,24 @@ def _param(parent: ET.Element, name: str, value: str) -> None:
     ET.SubElement(parent, "param", name=name).text = value
 
 
+# Thresholds of controller_manager's diagnostics (Hz, µs) in lockstep: time comes as fast as it is
+# answered, so that no rate or jitter is a fault.
+_ANY_PACE = {
+    part: {
+        of: {
+            statistic: {"warn": 1e9, "error": 1e9}
+            for statistic in ("mean_error", "standard_deviation")
+        }
+        for of in measured
+    }
+    for part, measured in (
+        ("controller_manager", ("periodicity",)),
+        ("controllers", ("periodicity", "execution_time")),
+        ("hardware_components", ("periodicity", "execution_time")),
+    )
+}
+
+
 def controllers(
     mechanism: Mechanism,  # whose motors are commanded
     rate: int = 500,  # states per second
@@ -229,6 +247,7 @@ def controllers(
     }
     if updates > 1:
         manager[UPDATE_BROADCASTER] = broadcaster(UPDATE_STATES)
+        manager["diagnostics"] = {"threshold": _ANY_PACE}
         parameters[f"{base}{BROADCASTER}"] = {"ros__parameters": {"update_rate": rate}}
     text: str = yaml.safe_dump(parameters, sort_keys=False)
     return _ON_ZEROING + text if effort_type == ZEROING_CONTROLLER else text
