@@ -142,11 +142,7 @@ def expect_names(
     file: str = "",  # where the names are from
     place: str = "",  # in it
 ) -> None:
-    """Refuse the first name that does not exist.
-
-    Raises:
-        UnknownNameError: There is such a name.
-    """
+    """Refuse the first name that does not exist, with an UnknownNameError."""
     for name in names:
         if name not in known:
             raise UnknownNameError(kind, name, known, file=file, place=place)

@@ -156,11 +156,7 @@ def _missing(path: Path) -> str:
 
 
 def optional_library(name: str, missing: str, file: str | os.PathLike[str] = "") -> Any:
-    """Import a module of a library that need not be installed.
-
-    Raises:
-        InputError: It is not there; ``missing`` says what to do, ``file`` what cannot be served.
-    """
+    """Import a library; InputError: it is not there, with what to do (``missing``)."""
     try:
         return importlib.import_module(name)
     except ImportError:

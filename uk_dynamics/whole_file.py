@@ -13,11 +13,7 @@ from uk_dynamics.exceptions import InputError
 
 
 def require_regular(path: Path) -> None:
-    """Refuse a device or a pipe, which may have no end.
-
-    Raises:
-        InputError: It is one.
-    """
+    """Refuse a device or a pipe, which may have no end, with an InputError."""
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise InputError("is not a regular file", file=str(path))
 
@@ -53,11 +49,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def output_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a name to write under, as :func:`whole_file`, for a file that a user asked for.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
+    """As :func:`whole_file`, for a file that a user asked for: an InputError tells why not."""
     try:
         with whole_file(path) as unfinished:
             yield unfinished

@@ -54,11 +54,7 @@ def check_file(
     tolerance: float | None = None,  # instead of the file's ``solver.closure_tolerance``
     progress: Callable[[float], object] | None = None,  # called with the part of the checks done
 ) -> tuple[Finding, ...]:
-    """Check a mechanism file, and a tasks file; ``positions``, rad or m, are held in assembly.
-
-    Returns:
-        Findings, errors first; for an invalid file, a single one.
-    """
+    """Check a mechanism and a tasks file: findings, errors first; a single one if invalid."""
     try:
         spec = MechanismSpec.from_file(file)
         if tolerance is not None:

@@ -42,11 +42,7 @@ def _end_with_parent() -> None:
 
 
 def _compile(job: Job) -> None:
-    """Leave libraries in the cache; those of a mechanism verified, so that loading takes no time.
-
-    Raises:
-        CompilationError: There are none.
-    """
+    """Leave libraries in the cache; of a mechanism verified, so that loading takes no time."""
     mechanism = ResolvedMechanism(job.spec, read_description(job.spec, job.description))
     if job.parameters is not None:
         mechanism = mechanism.with_parameters(job.parameters)

@@ -64,11 +64,7 @@ class CompiledDerivatives(threading.local):
     """Differentiates the motion at one state; each thread has a memory of its own."""
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
-        """Load the library; compile it when it is not in the cache.
-
-        Raises:
-            CompilationError: Some part cannot be compiled, or there is no compiler.
-        """
+        """Load the library; compile it when it is not in the cache."""
         #: The library.
         self.path = library_of(mechanism, Library.DERIVATIVES)
         library = ctypes.CDLL(str(self.path))

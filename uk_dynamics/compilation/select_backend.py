@@ -112,11 +112,7 @@ def chosen(
     compiled: Callable[[], T],
     deferred: Callable[[Deferred[T]], T],
 ) -> T:
-    """The evaluator behind an entry of the table; the log says where it is not compiled after all.
-
-    Raises:
-        CompilationError: With backend ``compiled``.
-    """
+    """The evaluator behind an entry of the table; the log says where it is interpreted instead."""
     if choice == "deferred":
         return deferred(Deferred(interpreted, compiled, subject, asked.log, asked.after))
     if choice == "compiled":
@@ -141,11 +137,7 @@ def _compiled_now(subject: Subject, log: Log, compiled: Callable[[], T]) -> T:
 
 
 def choose(subject: Subject, asked: Selection) -> Choice:
-    """The entry of the table for a mechanism, or for the servo law of tasks.
-
-    Raises:
-        InputError: There is no such backend.
-    """
+    """The entry of the table for a mechanism or a servo law; InputError: no such backend."""
     backend = asked.backend
     if backend == "auto":
         backend = os.environ.get(VARIABLE, "auto")

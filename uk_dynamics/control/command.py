@@ -13,11 +13,7 @@ from uk_dynamics.mechanism.resolution import Array, ResolvedMechanism
 
 
 def require_motors(mechanism: ResolvedMechanism) -> None:
-    """Refuse a mechanism without motors.
-
-    Raises:
-        InputError: It has none.
-    """
+    """Refuse a mechanism without motors, with an InputError."""
     if not len(mechanism.actuators):
         problem = "the mechanism has no motors; add actuators"
         raise InputError(problem, file=mechanism.spec.file, place="actuators")

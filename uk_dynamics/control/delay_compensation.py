@@ -95,12 +95,7 @@ class DelayPrediction:
         self.effects.leave_last(len(self.effects))
 
     def sent(self, t: float, efforts: Array) -> None:
-        """Remember a command.
-
-        Args:
-            t: Time of the state in which it takes effect, as :meth:`at_effect` gave it, in s.
-            efforts: Of the motors, (motors,), in N or N·m.
-        """
+        """Remember efforts, (motors,), that act from the time of what :meth:`at_effect` gave."""
         later = sum(when > t - SAME_EFFECT for when, _ in self.effects.items())
         self.effects.leave_last(later)  # replaced before they took effect
         self.effects.append(t, efforts)

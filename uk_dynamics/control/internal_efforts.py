@@ -46,11 +46,7 @@ def internal_efforts(
 def checked_internal_efforts(
     mechanism: Mechanism, forces: Mapping[str, float]
 ) -> "InternalEfforts | None":
-    """Internal forces that were tried at the start of motions; None: all of them are zero.
-
-    Raises:
-        UnknownNameError, InputError: As :func:`internal_efforts`.
-    """
+    """As :func:`internal_efforts`, tried at the start of motions; None: all of them are zero."""
     found = InternalEfforts(mechanism, forces)
     if not any(forces.values()):
         return None

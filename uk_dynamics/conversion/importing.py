@@ -44,11 +44,7 @@ class Import:
     remarks: tuple[Remark, ...]  # what could not be carried over, or stands there in another form
 
     def load(self) -> Mechanism:
-        """The mechanism, from the texts.
-
-        Raises:
-            InputError: They are no mechanism: something in the source makes no sense.
-        """
+        """The mechanism, from the texts; InputError: something in the source makes no sense."""
         spec = MechanismSpec.from_text(self.mechanism, file=f"{self.name}.yaml")
         try:
             return Mechanism.from_spec(spec, robot_description=self.urdf)
@@ -68,11 +64,7 @@ def import_file(
     # of an MJCF file: whether to take contacts, stops and stiction; of an SDF file, contacts
     contacts: bool = False,
 ) -> Import:
-    """Read a file of another format.
-
-    Raises:
-        InputError: The file cannot be read, is of no such kind, or does not make sense.
-    """
+    """Read a file of another format; InputError: it cannot be read, or makes no sense."""
     if contacts and path.suffix in (".yaml", ".yml", *SUFFIXES):
         problem = "contacts are taken from MJCF and SDF; leave out --contacts"
         raise InputError(problem, file=path.name)
@@ -124,11 +116,7 @@ def _written(robot: ImportedRobot, tree: str, source: str, name: str) -> Import:
 
 
 def urdf_next_to(path: Path) -> Path:
-    """The URDF in the folder of a YAML file: ``robot.urdf``, or the only one.
-
-    Raises:
-        InputError: There is none, or there are several.
-    """
+    """The URDF in the folder of a YAML file: ``robot.urdf``, or the only one, or InputError."""
     usual, found = path.with_name("robot.urdf"), sorted(path.parent.glob("*.urdf"))
     if usual.is_file():
         return usual

@@ -12,22 +12,14 @@ from uk_dynamics.whole_file import whole_file
 
 
 def write_files(texts: Mapping[Path, str], *, force: bool) -> None:
-    """Write texts; missing directories are made.
-
-    Raises:
-        InputError: A file exists, before anything is written, or cannot be written.
-    """
+    """Write texts, with missing directories; where one exists, InputError before any is written."""
     check_new(texts, force=force)
     for path, text in texts.items():
         _write(path, text)
 
 
 def check_new(paths: Iterable[Path], *, force: bool) -> None:
-    """Refuse files that exist, unless they are to be replaced.
-
-    Raises:
-        InputError: One exists.
-    """
+    """Refuse files that exist, with an InputError, unless they are to be replaced."""
     for path in paths:
         if path.exists() and not force:
             raise InputError("exists already; --force replaces it", file=str(path))

@@ -31,11 +31,7 @@ def updated_files(
     # for the section ``identified``, in place of older ones of the same parameters
     estimates: EstimatesSpec | None = None,
 ) -> dict[str, str]:
-    """Texts of the files, by name: ``NAME.urdf`` and ``NAME.yaml``.
-
-    Raises:
-        InputError: A value belongs to a loop that is declared in the URDF.
-    """
+    """Texts of ``NAME.urdf`` and ``NAME.yaml``; InputError: a value is of a loop of the URDF."""
     changed = mechanism.with_parameters(values)
     known = mechanism.parameters
     names = {name: known[name] for name in values}

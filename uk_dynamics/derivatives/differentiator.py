@@ -65,11 +65,7 @@ class Differentiator:
         return self._backend == "compiled"
 
     def _states(self, q: Array, v: Array, tau: Array | None, t: Array | float) -> States:
-        """Check and lay out the states of a batch; forces are zero where they are None.
-
-        Raises:
-            InputError: The shapes do not fit.
-        """
+        """Check and lay out the states of a batch; forces are zero where they are None."""
         count, nv = len(v), self._mechanism.model.nv
         times = np.full(1, t, dtype=float) if np.ndim(t) == 0 else np.asarray(t, dtype=float)
         given = (q, v, np.zeros((count, nv)) if tau is None else tau, times)
@@ -155,11 +151,9 @@ def independent_multipliers(factors: Factorization, force: Array) -> Array:
 
 
 def differentiable(mechanism: ResolvedMechanism) -> ResolvedMechanism:
-    """Give the mechanism with its parameters as constants, where its motion has derivatives.
+    """The mechanism with its parameters as constants, where its motion has derivatives.
 
-    Raises:
-        InputError: It is no mechanism, has forces that depend on the constraint forces, or is a
-            large one with local loops.
+    InputError: its forces depend on constraint forces, or it is a large one with local loops.
     """
     expect("mechanism", mechanism, ResolvedMechanism, 'Mechanism.from_file("five_bar")')
     if mechanism.friction.active or mechanism.nonideal is not None:

@@ -101,12 +101,7 @@ class ParameterDerivatives(EquationsOfMotion):
 
 
 def by_parameters(mechanism: ResolvedMechanism, names: Sequence[str]) -> ResolvedMechanism:
-    """Give a mechanism that varies these parameters alone, at its own values of them.
-
-    Raises:
-        UnknownNameError: There is no such parameter.
-        InputError: There are no names, or the mechanism has no derivatives.
-    """
+    """A mechanism that varies these parameters alone, at its own values, if it has derivatives."""
     if not names or isinstance(names, str):
         raise InputError(
             'expected names of parameters in a list, such as ["gravity.z"], of those of'

@@ -254,11 +254,7 @@ class ForceElements:
         q: Array,  # configuration, (nq,)
         v: Array,  # velocity, (nv,)
     ) -> None:
-        """Add all of them to a generalized force (nv,), in N or N·m.
-
-        Raises:
-            ExpressionValueError: An expression has no value there.
-        """
+        """Add all of them to a generalized force (nv,), in N or N·m; expressions need values."""
         if self._joint_springs is not None:
             force += self._joint_springs.force(q, v)
         if self._line_springs is not None:

@@ -41,11 +41,7 @@ class Tracked:
 
 
 def read_tracker(file: str, link: str, deviation: float = 1e-3) -> Tracked:
-    """Positions of a link from a CSV file with the columns t, x, y, z.
-
-    Raises:
-        InputError: It cannot be read, or has no such columns.
-    """
+    """Positions of a link from a CSV file with the columns t, x, y, z; InputError: no such file."""
     require_regular(Path(file))
     try:
         with warnings.catch_warnings():

@@ -119,11 +119,7 @@ def possible_values(
 
 
 def whole_body(link: str, before: Array, estimated: Mapping[str, float]) -> Array:
-    """The ten parameters of a link of which some were estimated, such as ``mass``, (10,).
-
-    Raises:
-        InputError: No body has such parameters; with what else would have to be estimated.
-    """
+    """The ten parameters of a link, some of them estimated, (10,); InputError: no body has them."""
     found = np.array(
         [estimated.get(x, b) for x, b in zip(PARAMETERS_OF_A_LINK, before, strict=True)]
     )

@@ -201,11 +201,7 @@ class StandingContacts:
 
 
 def _refuse(spec: TasksSpec) -> None:
-    """What the law does not have with standing contacts.
-
-    Raises:
-        InputError: The tasks file has it.
-    """
+    """Refuse, with an InputError, what the law does not have with standing contacts."""
     found = [f"tasks.{task.name}.feedback" for task in spec.tasks if task.feedback != "baumgarte"]
     found += [f"tasks.{task.name}.relaxed" for task in spec.tasks if task.relaxed is not None]
     found += ["distribution"] * (spec.distribution != "effort")

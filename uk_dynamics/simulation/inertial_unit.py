@@ -39,11 +39,7 @@ class InertialUnit:
     """Measures at the origin of a link; impacts are in the mean acceleration of their sample."""
 
     def __init__(self, mechanism: Mechanism, link: str, noise: InertialNoise | None = None) -> None:
-        """``link``: a link or frame of the machine.
-
-        Raises:
-            UnknownNameError: There is no such link.
-        """
+        """Look up ``link``, a link or frame of the machine."""
         self._index = mechanism.model.frame_index(link)
         self._link, self._gravity = link, mechanism.model.gravity
         self._noise = noise or InertialNoise()
@@ -56,11 +52,7 @@ class InertialUnit:
         self._last: tuple[float, Array, Array] | None = None
 
     def sample(self, state: State) -> InertialSample:
-        """The measurement at a state after the last one; at the first the link moves uniformly.
-
-        Raises:
-            StateError: The state is not later than the last one.
-        """
+        """The measurement at a state after the last one; at the first the link moves uniformly."""
         self._motion.update(state.q, state.v, state.t)
         J, _ = twist_map(self._motion, self._link, state.v)
         twist = J @ state.v

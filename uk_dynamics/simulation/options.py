@@ -34,11 +34,7 @@ def checked(
     atol: float | None,
     sample_period: float,
 ) -> tuple[str, float, Tolerances]:
-    """Method, fixed step in s, and tolerances of a simulation; arguments as of ``simulate``.
-
-    Raises:
-        InputError: Something is asked for that no simulation can serve.
-    """
+    """Method, fixed step in s, and tolerances of a simulation; arguments as of ``simulate``."""
     check_delay(delay)
     if delay and control_period is None:
         raise InputError(
@@ -104,11 +100,7 @@ def _of_hulls(mechanism: Mechanism) -> str:
 
 
 def check_delay(delay: float) -> None:
-    """Refuse what is no time.
-
-    Raises:
-        InputError: It is negative or not finite.
-    """
+    """Refuse a delay that is negative or not finite, with an InputError."""
     if not (_is_finite(delay) and delay >= 0.0):
         raise InputError(f"expected a time in s, found {delay}", place="delay")
 

@@ -107,11 +107,7 @@ class Plant:
         return None
 
     def control(self, state: State) -> None:
-        """Compute a command; its efforts act after the delay, see :meth:`act`.
-
-        Raises:
-            StateError: Its efforts have the wrong size or are not finite.
-        """
+        """Compute a command; its efforts, once checked, act after the delay, see :meth:`act`."""
         if self._controller is None:
             return
         if self.motion is not None and self.law is not None and not self.active.sliding:
@@ -238,11 +234,7 @@ class Plant:
         return np.array([self.acceleration(t, *state) for state in zip(q, v, strict=True)])
 
     def project(self, state: State) -> State:
-        """A state projected onto the constraints.
-
-        Raises:
-            SimulationError: The loops cannot be closed.
-        """
+        """A state projected onto the constraints; SimulationError: the loops cannot be closed."""
         return self.dynamics.project(state, self.inputs)
 
     def project_step(self, start: State, end: State) -> State:

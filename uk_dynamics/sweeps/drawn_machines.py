@@ -281,11 +281,7 @@ class _Group:
 
 
 def draw(found: Robustness, path: Path) -> None:
-    """Draw errors of all machines by row and law, with the promised bounds.
-
-    Raises:
-        InputError: Matplotlib is missing, or the file cannot be written.
-    """
+    """Draw errors of all machines by row and law, with the promised bounds."""
     figure = empty_figure(path)
     rows = len(found.rows)
     figure.set_size_inches(2.0 + 1.6 * rows, 4.2)

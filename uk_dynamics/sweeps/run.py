@@ -164,11 +164,7 @@ class Store:
     """
 
     def __init__(self, directory: str | Path) -> None:
-        """Open or create the directory.
-
-        Raises:
-            InputError: It cannot be created, or pyarrow is not installed.
-        """
+        """Open or create the directory; InputError: impossible, or pyarrow is not installed."""
         self._arrow, self._parquet = optional("pyarrow"), optional("pyarrow.parquet")
         self.directory = Path(directory)
         self.results = self.directory / "results.parquet"  # the file with all rows

@@ -56,11 +56,7 @@ class SweepSpec:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> "SweepSpec":
-        """Read a sweep file and the files that it names.
-
-        Raises:
-            MechanismFileError: A file is missing or malformed, or values do not combine.
-        """
+        """Read a sweep file and the files that it names, and see that values combine."""
         shown = os.fspath(path)
         data = check_schema(read_yaml(Path(path), shown), "sweep", shown)
         check_values(data, shown)
@@ -75,11 +71,7 @@ class SweepSpec:
         return cls(shown, data, mechanism, tasks, (name, tasks_name, folder))
 
     def points(self) -> list[Point]:
-        """All points in declared order, the last address varying fastest.
-
-        Raises:
-            MechanismFileError: An address is invalid.
-        """
+        """All points in declared order, the last address varying fastest; addresses are checked."""
         return [self._point(values) for values in combinations(self.data, self.file)]
 
     def _point(self, values: Mapping[str, Any]) -> Point:

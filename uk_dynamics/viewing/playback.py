@@ -19,11 +19,7 @@ class Playback(Source):
     def __init__(
         self, mechanism: Mechanism, trajectory: Trajectory, *, real_time_factor: float = 1.0
     ) -> None:
-        """Stand at the first sample.
-
-        Raises:
-            InputError: The recording is of another mechanism.
-        """
+        """Stand at the first sample; InputError: the recording is of another mechanism."""
         names, model = trajectory.names, mechanism.model
         if names.positions != model.position_names or names.motors != mechanism.actuators.names:
             raise InputError(

@@ -52,11 +52,7 @@ def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "uk_dynamic
 
 
 def load_viser() -> Any:
-    """The library, whose import takes seconds.
-
-    Raises:
-        InputError: It is not installed.
-    """
+    """The library, whose import takes seconds; InputError: it is not installed."""
     remedy = 'install it (pip install viser, or ".[view]" of the sources)'
     return optional_library("viser", f"the view needs viser; {remedy}")
 

@@ -94,11 +94,7 @@ _POLYGON_SIZE = 0.06  # part of the extent, of the largest one
 
 
 def write_parquet(workspace: ReachableSet, path: str | Path) -> None:
-    """Write the table of a workspace.
-
-    Raises:
-        InputError: pyarrow is missing, or the file cannot be written.
-    """
+    """Write the table of a workspace; InputError: pyarrow is missing, or it cannot be written."""
     arrow, parquet = (optional_library(n, NO_PARQUET, path) for n in ("pyarrow", "pyarrow.parquet"))
     table = arrow.table(workspace.columns())
     told = {"mechanism": workspace.mechanism, "frame": workspace.frame}

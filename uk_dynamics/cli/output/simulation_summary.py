@@ -17,12 +17,7 @@ _MOST_SWITCHINGS = 12  # in a table; JSON has all
 
 
 def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
-    """The largest errors of a trajectory, its energy and cost.
-
-    Returns:
-        Values for JSON: times in s, energies in J, residuals and errors in m or rad (0 and an empty
-        name if there are none).
-    """
+    """The largest errors of a trajectory, its energy and cost, for JSON, in SI units."""
     violation, row = _largest(trajectory.residual, trajectory.names.constraint_rows)
     error, task_row = _largest(trajectory.tracking_error, trajectory.names.task_rows)
     cost, simulated = asdict(trajectory.statistics), float(trajectory.t[-1] - trajectory.t[0])

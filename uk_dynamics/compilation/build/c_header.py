@@ -71,11 +71,7 @@ def header_and_source(
 
 
 def write(directory: Path, texts: Mapping[str, str]) -> tuple[Path, ...]:
-    """Write files by name, all of them or none; their paths.
-
-    Raises:
-        InputError: The directory cannot be written.
-    """
+    """Write files by name, all of them or none; their paths. InputError: they cannot be."""
     files = tuple(directory / name for name in texts)
     try:
         directory.mkdir(parents=True, exist_ok=True)

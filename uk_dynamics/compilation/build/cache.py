@@ -36,11 +36,7 @@ _LAYERS = ("core", "model", "constraints", "forces", "mechanism", "compilation")
 
 
 def directory() -> Path:
-    """Where entries are: ``$XDG_CACHE_HOME/uk_dynamics/compiled``, usually below ``~/.cache``.
-
-    Raises:
-        CompilationError: This user has no home directory.
-    """
+    """Where entries are, usually ``~/.cache/uk_dynamics/compiled``; no home: CompilationError."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     try:
         home = Path(base) if os.path.isabs(base) else Path.home() / ".cache"

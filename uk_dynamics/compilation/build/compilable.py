@@ -94,10 +94,7 @@ def _task_obstacles(tasks: Tasks) -> tuple[str, ...]:
 def check(subject: Subject, *, straight: bool = False, moves: bool = False) -> None:
     """Refuse what cannot be compiled; ``straight``: with every operation written out.
 
-    ``moves``: as of :func:`straight_obstacles`.
-
-    Raises:
-        CompilationError: There are obstacles; names them.
+    ``moves``: as of :func:`straight_obstacles`. A CompilationError names the obstacles.
     """
     if straight and isinstance(subject, ResolvedMechanism):
         found = straight_obstacles(subject, moves=moves)
@@ -112,11 +109,7 @@ def check(subject: Subject, *, straight: bool = False, moves: bool = False) -> N
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """Tell what C cannot be written for, which is a defect: the interpreted evaluator needs none.
-
-    Raises:
-        CompilationError: In the place of any other error.
-    """
+    """Make any other error a CompilationError: that C cannot be written is a defect of ours."""
     try:
         yield
     except (UkDynamicsError, MemoryError):

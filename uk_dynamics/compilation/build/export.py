@@ -22,11 +22,7 @@ from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
 @writing()
 def state_export(mechanism: ResolvedMechanism) -> dict[str, str]:
-    """Texts of ``NAME.h``, ``NAME.c``, ``NAME_batch.h`` and ``NAME_batch.c``, by name.
-
-    Raises:
-        CompilationError: Some part of the mechanism cannot be compiled.
-    """
+    """Texts of ``NAME.h``, ``NAME.c``, ``NAME_batch.h`` and ``NAME_batch.c``, by name."""
     from uk_dynamics.compilation.emit import generate
     from uk_dynamics.compilation.emit.c_text import part
 
@@ -64,9 +60,6 @@ def derivative_export(mechanism: ResolvedMechanism) -> dict[str, str]:
     """Texts of ``NAME_derivatives.c``, ``.h``, ``_batch.c``, ``_batch.h``.
 
     They are ``NAME_parameters.c`` … where the mechanism varies parameters: derivatives by these.
-
-    Raises:
-        CompilationError: Some part of the mechanism cannot be compiled.
     """
     from uk_dynamics.compilation.derivatives.equation_derivatives import equation_derivatives
     from uk_dynamics.compilation.derivatives.patterns import motion_patterns, projection_pattern
@@ -131,11 +124,7 @@ def servo_export(
     measured: Sequence[str] = (),  # the measured joints, in the order of the tables
     known: Known | None = None,  # what a robust law knows of the uncertainty
 ) -> tuple[str, str]:
-    """Header and source of the servo law of tasks.
-
-    Raises:
-        InputError: Some part cannot be written as C.
-    """
+    """Header and source of the servo law of tasks; InputError where some part cannot be C."""
     from uk_dynamics.compilation.emit.c_text import defines, part
     from uk_dynamics.compilation.emit.completion_source import (
         completion_declarations,
@@ -196,13 +185,7 @@ def servo_export(
 
 @writing()
 def effort_export(tasks: Tasks, identifier: str) -> tuple[str, str]:
-    """Header and source of the derivatives of the efforts; arguments as of :func:`servo_export`.
-
-    tasks: Of a mechanism that varies no parameters.
-
-    Raises:
-        InputError: Some part cannot be written as C.
-    """
+    """Header and source of the derivatives of the efforts, where no parameters are varied."""
     from uk_dynamics.compilation.derivatives.patterns import effort_pattern
     from uk_dynamics.compilation.emit.c_text import part
     from uk_dynamics.compilation.emit.servo_source import (
@@ -234,11 +217,7 @@ def effort_export(tasks: Tasks, identifier: str) -> tuple[str, str]:
 def completion_export(
     mechanism: ResolvedMechanism, tables: LoopTables, measured: Sequence[str], identifier: str
 ) -> tuple[str, str]:
-    """Header and source of the joint-state estimation alone; arguments as of :func:`servo_export`.
-
-    Raises:
-        InputError: Some part cannot be written as C.
-    """
+    """Header and source of the joint-state estimation; arguments as of :func:`servo_export`."""
     from uk_dynamics.compilation.emit.c_text import header, part
     from uk_dynamics.compilation.emit.completion_source import (
         completion_declarations,

@@ -117,11 +117,7 @@ def lists(name: str, values: Sequence[Sequence[int]]) -> list[str]:
 
 @cache
 def structure(name: str) -> type[ctypes.Structure]:
-    """A structure of numbers and pointers, which a file of C declares, for calls from Python.
-
-    Raises:
-        KeyError: No file declares it.
-    """
+    """The numbers and pointers of a structure that a file of C declares, for calls from Python."""
     for path in sorted(_C.iterdir(), key=lambda path: path.suffix != ".h"):
         whole = path.read_text(encoding="utf-8")
         if found := re.search(rf"typedef struct \{{([^{{}}]*)\}} {name};", _ASIDE.sub("", whole)):

@@ -51,11 +51,7 @@ class CudaDevice:
     """The GPU of NVIDIA that CuPy has chosen; NVRTC compiles kernels, CuPy keeps them."""
 
     def __init__(self) -> None:
-        """Find the device.
-
-        Raises:
-            InputError: CuPy is not installed, or has no device.
-        """
+        """Find the device; InputError where CuPy is not installed, or has none."""
         try:
             self._cupy: Any = importlib.import_module("cupy")
             found = self._cupy.cuda.runtime.getDeviceProperties(self._cupy.cuda.Device().id)

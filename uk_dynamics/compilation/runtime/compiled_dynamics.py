@@ -277,11 +277,7 @@ class CompiledDynamics(Fallback):
             yield from motion_answers(self._mechanism, self.fallback, motion, project)
 
     def _not_compiled(self, what: str, error: CompilationError) -> None:
-        """Say why the interpreted evaluator answers.
-
-        Raises:
-            WrongLibraryError: It is not to.
-        """
+        """Say why the interpreted evaluator answers; WrongLibraryError where it is not to."""
         if self._strict and isinstance(error, WrongLibraryError):
             raise error
         announce(f"{what} are not compiled: {error}")

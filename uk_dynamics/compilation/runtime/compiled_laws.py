@@ -86,11 +86,7 @@ class JointSpaceMemory(_LawMemory):
         # internal forces as ``uk_internal`` has them: row, force, unit
         internal: Mapping[str, Array] | None,
     ) -> None:
-        """Set what acts, and how efforts are distributed.
-
-        Raises:
-            ForeignReferenceError: A constraint follows an object of Python.
-        """
+        """Set what acts, and how efforts are distributed; refuses foreign references."""
         mechanism, fields = self._mechanism, self.fields
         mask = mechanism.hierarchy.mask(inputs.active)
         fields["active"][:] = 1.0 if mask is None else mask

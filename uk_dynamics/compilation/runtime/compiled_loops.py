@@ -134,11 +134,7 @@ class LoopMover(ABC):
 
     @abstractmethod
     def verify(self, name: str, comparisons: Callable[[], Iterable[Comparison]]) -> None:
-        """Try it before it is used; comparisons with the reference are called if need be.
-
-        Raises:
-            WrongLibraryError: It answers wrongly.
-        """
+        """Try it before it is used; WrongLibraryError if one of the comparisons differs."""
 
     @abstractmethod
     def _run(self, work: LoopWork) -> None:

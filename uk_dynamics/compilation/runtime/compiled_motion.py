@@ -125,11 +125,7 @@ class CompiledMotion:
         call.waiting, call.late = queue.count.ctypes.data, queue.rows.ctypes.data
 
     def act(self, inputs: Inputs, efforts: Array, tau: Array) -> None:
-        """See :meth:`Motion.act`.
-
-        Raises:
-            ForeignReferenceError: A constraint follows an object of Python.
-        """
+        """See :meth:`Motion.act`; ForeignReferenceError: a reference is an object of Python."""
         self._tau[:] = tau
         self._efforts[: self._motors] = efforts
         self._call.stabilize = inputs.stabilize

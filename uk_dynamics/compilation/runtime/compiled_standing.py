@@ -61,11 +61,7 @@ class CompiledStanding:
         periods: Callable[[CompiledServo], Iterable[Comparison]] | None = None,
         verified: bool = False,  # as of :class:`CompiledServo`
     ) -> None:
-        """Load the library; compile it when it is not in the cache.
-
-        Raises:
-            CompilationError, WrongLibraryError: As :class:`CompiledServo`.
-        """
+        """Load the library, or compile it; errors are those of :class:`CompiledServo`."""
         assert tasks.standing is not None
         self._contacts, self._otherwise = tasks.standing, otherwise
         nobody: ServoEvaluator = _Nobody()  # type: ignore[assignment]

@@ -46,11 +46,7 @@ def reference_table(
     # entries of those that nothing replaces, from the last time; it is filled
     declared: dict[str, Array] | None = None,
 ) -> Array | None:
-    """All references of a set; None where there are none.
-
-    Raises:
-        ForeignReferenceError: One of them is of a kind that C does not know.
-    """
+    """All references of a set; None: there are none. ForeignReferenceError: C does not know one."""
     live, declared = live or {}, {} if declared is None else declared
     entries: list[Array] = []
     first = 0
@@ -72,11 +68,7 @@ def structural_table(
     given: Mapping[str, ReferenceSample] | None,
     active: ActiveConstraints | None,
 ) -> Array | None:
-    """References of structural rows, with those given and captured poses in their place.
-
-    Raises:
-        ForeignReferenceError: One of them is of a kind that C does not know.
-    """
+    """References of structural rows, with those given and captured poses in their place."""
     if not mechanism.follows_references:
         return None
     live = {**(given or {}), **mechanism.hierarchy.captured(active)}

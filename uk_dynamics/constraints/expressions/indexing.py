@@ -135,11 +135,7 @@ def _compare(op: ast.cmpop, first: IndexValue, second: IndexValue) -> bool:
 
 
 def index_scope(declared: Mapping[str, Any]) -> Scope:
-    """A scope with index sets, each declared by a number or by a list of values.
-
-    Raises:
-        ExpressionError: A name that cannot be used, or too many values.
-    """
+    """A scope with index sets, each declared by a number or by a list of values."""
     sets: dict[str, tuple[IndexValue, ...]] = {}
     for name, values in declared.items():
         found = range(1, values + 1) if isinstance(values, int) else values
@@ -155,11 +151,7 @@ def index_scope(declared: Mapping[str, Any]) -> Scope:
 def passes(
     for_each: Mapping[str, str], where: str | None, scope: Scope
 ) -> Iterator[dict[str, IndexValue]]:
-    """Values of the indices for each pass through ``for_each``, in declared order.
-
-    Raises:
-        ExpressionError: A loop over no index set, a condition that is none, or too many passes.
-    """
+    """Values of the indices for each pass through ``for_each``, in declared order."""
     condition = None if where is None else syntax(where)[0]
     for index, name in for_each.items():
         scope.check_new(index, "index")

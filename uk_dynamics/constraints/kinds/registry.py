@@ -43,11 +43,7 @@ def _modules(path: Iterable[str], parent: str, *, folders: bool) -> list[str]:
 
 
 def kind_named(name: str) -> type[Kind]:
-    """The kind of a name.
-
-    Raises:
-        UnknownNameError: There is none.
-    """
+    """The kind of a name; UnknownNameError: there is none."""
     if name not in kinds():
         raise UnknownNameError("constraint type", name, kinds())
     return kinds()[name]

@@ -54,11 +54,7 @@ class HeightField:
         return _Patch.of(first, count, step, place).sum(self.table, 0, 0)
 
     def _of_centres(self, radius: float) -> "HeightField":
-        """Where the centres of spheres are that touch, of a radius in m: the highest ones.
-
-        Raises:
-            InputError: The grid is so fine for it that the search would take minutes.
-        """
+        """Where centres of spheres of a radius in m touch, the highest; InputError: too many."""
         if not radius:
             return self
         if radius > _WIDEST * self.step.min():

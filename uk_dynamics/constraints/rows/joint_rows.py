@@ -27,11 +27,7 @@ class JointTerm:
 
 
 def joint_terms(joints: Iterable[tuple[str, float]], model: RobotModel) -> tuple[JointTerm, ...]:
-    """Look up the joints of a weighted sum.
-
-    Raises:
-        UnknownNameError: A joint does not exist.
-    """
+    """Look up the joints of a weighted sum."""
     return tuple(
         JointTerm(model.position_index(name), model.velocity_index(name), factor)
         for name, factor in joints
@@ -39,11 +35,7 @@ def joint_terms(joints: Iterable[tuple[str, float]], model: RobotModel) -> tuple
 
 
 def weighted_joints(data: Mapping[str, float]) -> tuple[tuple[str, float], ...]:
-    """Joints with their factors, those of factor zero left out.
-
-    Raises:
-        MechanismFileError: No factor differs from zero.
-    """
+    """Joints with their factors other than zero; MechanismFileError: there is none."""
     joints = tuple((joint, float(factor)) for joint, factor in data.items() if factor != 0)
     if not joints:
         raise MechanismFileError("every factor is zero; give a joint a factor, such as 1.0")

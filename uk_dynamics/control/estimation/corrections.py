@@ -160,11 +160,7 @@ class Corrections:
         return model + units * learned[:, :p], units * spread
 
     def to_file(self, date: str) -> EstimatesSpec:
-        """Parameters that data determine, as a mechanism file says it, with a date in ISO 8601.
-
-        Raises:
-            InputError: The motion has determined none of them.
-        """
+        """Parameters that data determine, as a mechanism file says it, with a date in ISO 8601."""
         uncertainty, found = self.tasks.uncertainty, self.estimates()
         places = [k for k, x in enumerate(found) if x.determined]
         if uncertainty is None or not places:

@@ -56,11 +56,7 @@ class MotorLimits:
         # fields of a memory, as those of :class:`LimitsLayout`; None: fresh ones
         memory: Mapping[str, Array] | None = None,
     ) -> None:
-        """Take the limits from a mechanism.
-
-        Raises:
-            InputError: A motor has a limit of a derivative, and there is no period.
-        """
+        """Take the limits of a mechanism; InputError: derivatives have some, without a period."""
         actuators = mechanism.actuators
         self._declared = actuators.effort_limits
         if period is None and (needed := actuators.limits_of_derivatives):

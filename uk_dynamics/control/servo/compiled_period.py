@@ -117,11 +117,7 @@ class CompiledPeriod:
     def efforts(
         self, state: State, references: References | None = None, preload: Array | None = None
     ) -> Array | None:
-        """Efforts of one period, fresh, (motors,); None: C has none; see :class:`ServoController`.
-
-        Raises:
-            UnknownNameError, StateError: As :meth:`Tasks.sample`.
-        """
+        """Efforts of one period, fresh, (motors,); None: C has none. Errors are of references."""
         try:
             self.set(references, preload)
         except ForeignReferenceError:

@@ -82,12 +82,7 @@ def servo_controllability(
     # samples that replace those of the tasks file, by task name
     references: Mapping[str, ReferenceSample] | None = None,
 ) -> ServoControllability:
-    """Apply the lemmas at a state.
-
-    Raises:
-        UnknownNameError, StateError: As :meth:`ServoController.command`.
-        UndeterminedMotionError: Some motion has neither inertia nor constraint.
-    """
+    """Apply the lemmas at a state; t is the time of the references."""
     mechanism, tasks = controller.mechanism, controller.tasks
     dynamics = InterpretedDynamics(mechanism, tasks.model)
     active, asked = controller.active, np.ones(len(tasks.row_names))

@@ -101,11 +101,7 @@ class ServoModes:
         return self._transfer.under_way
 
     def select(self, mode: str) -> None:
-        """Select a mode, with a bumpless transfer.
-
-        Raises:
-            UnknownNameError: There is no such mode.
-        """
+        """Select a mode, with a bumpless transfer; UnknownNameError: there is none of that name."""
         expect_names("mode", [mode], self.modes)
         if mode != self.mode:
             self.mode = mode
@@ -160,15 +156,9 @@ class ServoModes:
             law.reset(efforts)
 
     def command(self, state: State, references: References | None = None) -> MotorCommand:
-        """Efforts of the selected law, and what limits them.
+        """Efforts of the selected law for a measured state, and what limits them.
 
-        Args:
-            state: Measured state; t is the time of the references.
-            references: Samples, or functions of time, that replace those of the tasks file, by
-                task name.
-
-        Raises:
-            UkDynamicsError: As for :meth:`ServoController.command`.
+        References replace those of the tasks file, by task name; errors are those of the law.
         """
         law = self.selected()
         command: MotorCommand

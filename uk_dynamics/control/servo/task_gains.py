@@ -60,12 +60,7 @@ class TaskGains:
         return terms
 
     def set(self, task: str, frequency: float, damping_ratio: float) -> None:
-        """Change the gains of a task.
-
-        Raises:
-            UnknownNameError: There is no such task.
-            InputError: A gain is negative or not finite; nothing is changed.
-        """
+        """Change the gains of a task; InputError: no such task or gain, nothing is changed."""
         expect_names("task", [task], self._constraints.names)
         for name, value in (("frequency", frequency), ("damping_ratio", damping_ratio)):
             if not 0.0 <= value < float("inf"):

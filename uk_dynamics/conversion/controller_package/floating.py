@@ -19,11 +19,7 @@ from uk_dynamics.model import UNIT_TOLERANCE
 
 
 def on_fixed_base(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with its root fixed, without contacts; itself, where nothing floats.
-
-    Raises:
-        InputError: It floats or moves on a plane in another way than as a whole.
-    """
+    """The mechanism with its root fixed, without contacts; InputError: it floats otherwise."""
     bases, spec = mechanism.model.bases, mechanism.spec
     if not bases:
         return mechanism
@@ -44,11 +40,7 @@ def on_fixed_base(mechanism: Mechanism) -> Mechanism:
 
 
 def check_contacts(tasks: Tasks) -> None:
-    """Refuse contacts that nothing tells of.
-
-    Raises:
-        InputError: A contact stands while it is detected.
-    """
+    """Refuse contacts that stand while they are detected: nothing tells of them."""
     for contact in tasks.spec.contacts:
         if contact.stands == "detected":
             raise InputError(

@@ -109,11 +109,7 @@ class Machine(Remarks):
 
     @cached_property
     def drawn(self) -> Array:
-        """A configuration in which the loops are closed as well as rounding allows, (nq,).
-
-        Raises:
-            AssemblyError: They do not close.
-        """
+        """Where loops close as well as rounding allows, (nq,); AssemblyError: they do not."""
         closed = State(0.0, self.mechanism.assemble(), np.zeros(self.mechanism.model.nv))
         try:
             return self.mechanism.dynamics("interpreted").project(closed).q
@@ -140,11 +136,7 @@ class Machine(Remarks):
             self.lost(named("joint", names), what)
 
     def require_single_joints(self, program: str) -> None:
-        """Refuse a tree with joints of several freedoms.
-
-        Raises:
-            InputError: It has one, or its root moves in a plane.
-        """
+        """Refuse a tree with joints of several freedoms, or a root that moves in a plane."""
         if self.mechanism.spec.model.root == "planar":
             problem = f"a planar root has no counterpart in {program}; write it as joints of the"
             file = self.mechanism.spec.file

@@ -29,12 +29,7 @@ _MESHES = (".stl", ".obj", ".msh")
 
 
 def write_mjcf(machine: Machine) -> ET.Element:
-    """The ``<mujoco>`` element.
-
-    Raises:
-        InputError: A joint of the tree has several freedoms, or the root moves in a plane.
-        AssemblyError: The loops do not close.
-    """
+    """The ``<mujoco>`` element, of a tree of single joints whose loops close."""
     return _Writer(machine).write()
 
 

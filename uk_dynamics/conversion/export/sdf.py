@@ -34,12 +34,7 @@ KINDS = carried("SDF")
 
 
 def write_sdf(machine: Machine) -> ET.Element:
-    """The ``<sdf>`` element, with one model.
-
-    Raises:
-        InputError: A joint of the tree has several freedoms, or the root moves in a plane.
-        AssemblyError: The loops do not close.
-    """
+    """The ``<sdf>`` element, with one model, of a tree of single joints whose loops close."""
     return _Writer(machine).write()
 
 

@@ -144,11 +144,7 @@ def joints_of(source: Compiled, tendon: int) -> dict[str, float] | None:
 
 
 def line_of(source: Compiled, tendon: int) -> tuple[Data, float] | None:
-    """The part of a tendon that changes its length, over sites; None: it has none, or wraps.
-
-    Returns:
-        Its path as frames of a mechanism file, and the length of the other parts, in m.
-    """
+    """Frames along what varies of a tendon, and its other length, in m; None: none, or it wraps."""
     mujoco, model = source.mujoco, source.model
     path = [int(model.wrap_objid[k]) for k in _wraps(source, tendon, "site")]
     rigid = [int(model.body_weldid[model.site_bodyid[site]]) for site in path]

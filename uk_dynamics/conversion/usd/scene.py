@@ -20,11 +20,7 @@ _SMALLEST_UNIT = 1e-9  # m or kg
 
 
 def usd_module(name: str) -> Any:
-    """A module of usd-core.
-
-    Raises:
-        InputError: It is not installed.
-    """
+    """A module of usd-core; InputError where it is not installed."""
     remedy = 'pip install "uk_dynamics[usd]"'
     missing = f"USD is read by usd-core, which is not installed; {remedy}"
     return optional_library(f"pxr.{name}", missing)
@@ -70,11 +66,7 @@ class Scene:
         self._taken: set[str] = set()
 
     def frame(self, prim: Any) -> Frame:
-        """Find the frame of a prim.
-
-        Raises:
-            InputError: It is sheared.
-        """
+        """Find the frame of a prim; InputError where it is sheared."""
         matrix = np.array(self._cache.GetLocalToWorldTransform(prim)).T
         axes = matrix[:3, :3]
         scale = np.linalg.norm(axes, axis=0)
@@ -124,11 +116,7 @@ class Scene:
 
 
 def axis_of(prim: Any, attribute: str) -> int:
-    """Number of the axis that a prim names.
-
-    Raises:
-        InputError: It is none of X, Y and Z.
-    """
+    """Number of the axis X, Y or Z that a prim names; any other is an InputError."""
     word = str(prim.GetAttribute(attribute).Get())
     if word not in ("X", "Y", "Z"):
         place = f"{prim.GetPath()}.{attribute}"

@@ -31,13 +31,9 @@ class AlternatingDirections:
     """Approaches forces r in cones with W r + q in the dual ones."""
 
     def __init__(self, W: Array, q: Array, friction: Array, relaxation: float) -> None:
-        """Find eigenvectors.
+        """Find eigenvectors of W ≥ 0, (3n, 3n); q is the motion without forces, (3n,), and μ (n,).
 
-        Args:
-            W: Symmetric and not negative, (3n, 3n).
-            q: Motion without forces, (3n,).
-            friction: μ, (n,).
-            relaxation: Of the iteration, 1 to 1.8.
+        The relaxation of the iteration is 1 to 1.8.
         """
         n = len(friction)
         own = np.abs(np.diagonal(W)).reshape(n, 3).max(axis=1)

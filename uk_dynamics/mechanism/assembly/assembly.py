@@ -218,12 +218,7 @@ def assemble_on_tasks(
 def closed_configuration(
     mechanism: ResolvedMechanism, result: Assembly, tasks: Tasks | None = None, t: float = 0.0
 ) -> Array:
-    """The configuration of a successful assembly, (nq,).
-
-    Raises:
-        AssemblyError: It was not successful.
-        InputError: A joint is held outside its limits.
-    """
+    """The configuration of a successful assembly, (nq,), within the limits of held joints."""
     if not result.closed:
         off = tasks is not None and set(result.violations) <= set(tasks.names)
         raise AssemblyError(

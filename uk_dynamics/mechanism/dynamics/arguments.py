@@ -25,11 +25,7 @@ _NOTHING = Inputs()
 
 
 def without_forces(inputs: Inputs | None) -> Inputs:
-    """Inputs that many states share, checked; None: nothing.
-
-    Raises:
-        InputError: They hold forces, which are an argument of their own.
-    """
+    """Inputs that many states share, without forces, which are an argument; None: nothing."""
     if inputs is None:
         return _NOTHING
     if inputs.tau is not None:
@@ -44,11 +40,7 @@ def states(
     v: ArrayLike,  # (K, nv)
     tau: ArrayLike | None,  # (K, nv), (nv,) for all states, or None
 ) -> States:
-    """Arrays of one batch as whole C-ordered floats.
-
-    Raises:
-        StateError: Wrong shapes, or numbers that are not finite.
-    """
+    """Arrays of one batch as whole C-ordered floats; StateError: wrong shapes, or not finite."""
     nq, nv = model.nq, model.nv
     positions = np.ascontiguousarray(q, dtype=float)
     count = len(positions) if positions.ndim else 0
@@ -148,30 +140,18 @@ def require_finite(model: RobotModel, state: State, inputs: Inputs | None = None
 
 
 def require_finite_reference(name: str, sample: ReferenceSample) -> None:
-    """Refuse a sample of a reference that is not finite.
-
-    Raises:
-        StateError: Names the constraint or task.
-    """
+    """Refuse a sample of a reference that is not finite, with the name of constraint or task."""
     if not all(np.isfinite(part).all() for part in sample):
         raise StateError("expected a finite reference, found nan or inf", place=name)
 
 
 def require_finite_efforts(model: RobotModel, tau: Array) -> None:
-    """Refuse generalized forces, (nv,), that are of another size or not finite.
-
-    Raises:
-        StateError: Names the joint.
-    """
+    """Refuse generalized forces, (nv,), of another size or not finite, with the joint's name."""
     _require(tau, model.velocity_names, "tau", "effort")
 
 
 def require_finite_states(model: RobotModel, given: States) -> None:
-    """Refuse many states as :func:`require_finite` does one; names the state by its number.
-
-    Raises:
-        StateError: Numbers that are not finite.
-    """
+    """Refuse many states as :func:`require_finite` does one; names the state by its number."""
     if all(values is None or _all_finite(values) for values in given):
         return
     if not np.isfinite(given.t).all():
@@ -199,11 +179,7 @@ def _all_finite(values: Array) -> bool:
 
 
 def require_finite_answer(model: RobotModel, qdd: Array) -> None:
-    """Refuse an acceleration, (nv,), that finite numbers led to but that is not finite itself.
-
-    Raises:
-        InputError: Names the joint.
-    """
+    """Refuse an acceleration, (nv,), that finite numbers led to but that is not finite itself."""
     if not np.isfinite(qdd).all():
         name = model.velocity_names[int(np.flatnonzero(~np.isfinite(qdd))[0])]
         raise InputError(

@@ -57,11 +57,7 @@ class EstimatesSpec:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], index: int, file: str) -> "EstimatesSpec":
-        """Build it from data that fit the schema.
-
-        Raises:
-            MechanismFileError: The correlation does not belong to the parameters, or is none.
-        """
+        """Build it from data that fit the schema, whose correlation is that of the parameters."""
         estimates, rows = data["parameters"], data["correlation"]
         sizes, count = [len(row) for row in rows], len(estimates)
         problem = ""

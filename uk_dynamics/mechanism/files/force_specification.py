@@ -142,11 +142,7 @@ class ContactSpec:
 
     @classmethod
     def from_data(cls, name: str, data: Mapping[str, Any]) -> "Iterator[ContactSpec]":
-        """Build the contacts of an entry from checked data, one per point.
-
-        Raises:
-            MechanismFileError: Both frames are on one link; its place is counted from here.
-        """
+        """Build the contacts of an entry from checked data, one per point, between two links."""
         frames = frames_of(data, "parent", "child")
         shape = data.get("surface", {})
         both = shape.get("type") == "collision"
@@ -236,11 +232,7 @@ class ContactSpec:
         ]
 
     def check(self) -> None:
-        """See that the child can be where the surface is not.
-
-        Raises:
-            MechanismFileError: It cannot, or touches at more than one point.
-        """
+        """See that the child can be where the surface is not, and touches it at one point alone."""
         surface = self.surface
         if surface is None or not surface.hollow:
             flat = self.box is not None or self.heights is not None

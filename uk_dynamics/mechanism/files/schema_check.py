@@ -49,11 +49,7 @@ def load_schema(kind: FileKind) -> dict[str, Any]:
 
 
 def check_schema(data: object, kind: FileKind, file: str) -> dict[str, Any]:
-    """The data of a file, plain values as they come from YAML, now known to fit the schema.
-
-    Raises:
-        MechanismFileError: It does not fit; the first mistake in the order of the file is told.
-    """
+    """The data of a file, plain values, now known to fit the schema; else its first mistake."""
     if not isinstance(data, dict):
         problem = f"found {shown(data)}; a {kind} file is a mapping that begins with schema: 1"
         raise MechanismFileError(problem, file=file)

@@ -68,12 +68,7 @@ class JointSpec:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> JointSpec:
-        """Build it from checked data.
-
-        Raises:
-            MechanismFileError: A stop that is neither a spring nor hard, or both; its place is the
-                key.
-        """
+        """Build it from checked data; a stop is a spring or hard, or else a MechanismFileError."""
         values = given(data, "armature", "damping", "friction", "stiction")
         for part in ("spring", "stop"):
             values |= {f"{part}_{key}": float(v) for key, v in data.get(part, {}).items()}

@@ -70,11 +70,7 @@ class RobustSpec:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], file: str) -> "RobustSpec":
-        """Build it from checked data.
-
-        Raises:
-            MechanismFileError: Nothing is uncertain, or an interval is empty.
-        """
+        """Build it from checked data; something is uncertain, and no interval is empty."""
         parameters = tuple(
             (name, (float(x[0]), float(x[1]))) for name, x in _of(data, "parameters")
         )
@@ -127,11 +123,7 @@ class StandingSpec:
 
     @classmethod
     def from_data(cls, name: str, data: Mapping[str, Any], file: str) -> "StandingSpec":
-        """Build it from checked data.
-
-        Raises:
-            MechanismFileError: Intervals that are empty or overlap.
-        """
+        """Build it from checked data; no interval is empty, and none overlap."""
         values = dict(data)
         stands = values.get("stands", cls.stands)
         if not isinstance(stands, str):

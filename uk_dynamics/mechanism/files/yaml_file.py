@@ -265,11 +265,7 @@ class _Converter:
 
 
 def yaml_text(data: object) -> str:
-    """What a file would contain, as text; tuples and arrays become lists.
-
-    Raises:
-        MechanismFileError: It is no mapping, or holds something that no file can.
-    """
+    """What a file would contain, as text; tuples and arrays become lists. Only a mapping can be."""
     expect("data", data, dict, '{"tasks": {...}}')
     assert isinstance(data, dict)
     try:

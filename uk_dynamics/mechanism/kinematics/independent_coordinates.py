@@ -188,12 +188,7 @@ def choose(
     # coordinates of joints with several freedoms, taken first, all of them or none
     whole: Sequence[slice] = (),
 ) -> list[int]:
-    """Places of coordinates that determine motions, given as columns, (nv, k).
-
-    Raises:
-        UnknownNameError: A wanted coordinate does not exist.
-        InputError: The wanted ones do not determine the motion.
-    """
+    """Places of coordinates that determine motions, given as columns, (nv, k), if they do."""
     basis = basis[:, basis.any(axis=0)]
     count = basis.shape[1]
     if wanted is None:

@@ -299,10 +299,6 @@ def nearest_singularity(  # noqa: D417 - a method of mechanisms
 
 
 def twist_rows(rows: Sequence[str]) -> list[int]:
-    """Places of rows of a twist.
-
-    Raises:
-        UnknownNameError: One does not exist.
-    """
+    """Places of rows of a twist; UnknownNameError: one does not exist."""
     expect_names("row of a twist", rows, TWIST)
     return [TWIST.index(name) for name in rows]

@@ -104,12 +104,7 @@ class Allocation:
     def of(
         cls, spec: AllocationSpec, actuators: Actuators, file: str, rows: tuple[str, ...] = ()
     ) -> "Allocation":
-        """Look up the motors, and the rows that loops have.
-
-        Raises:
-            UnknownNameError: A motor or a row does not exist.
-            MechanismFileError: Some motors have a weight and others have none.
-        """
+        """Look up the motors, and the rows that loops have; all motors have a weight, or none."""
         preload = None
         if spec.preload:
             given, place = dict(spec.preload), "allocation.preload"

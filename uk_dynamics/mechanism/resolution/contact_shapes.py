@@ -154,11 +154,7 @@ def touching_points(link: str, shape: Shape) -> Iterator[tuple[Array, float]]:
 
 
 def hollow_part(mesh: MeshFile) -> float:
-    """Part of the volume of its convex hull that is not inside of a mesh; 0 where it has no inside.
-
-    Raises:
-        InputError: It cannot be read.
-    """
+    """Part of the volume of its convex hull that is not in a mesh; 0 where it has no inside."""
     loaded, hull = _with_hull(mesh.path.name, mesh)
     ways = np.where(np.diff(loaded.edges)[:, 0] > 0, 1.0, -1.0)
     _, same = np.unique(loaded.edges_sorted, axis=0, return_inverse=True)

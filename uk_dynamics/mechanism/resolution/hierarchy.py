@@ -39,11 +39,7 @@ class Hierarchy:
         one_sided: Iterable[str],  # names of the constraints of contacts, stops and ropes
         file: str,  # its name, for errors
     ) -> "Hierarchy":
-        """Sort the rows of a mechanism.
-
-        Raises:
-            MechanismFileError: A compliant constraint has rows that are not of order position.
-        """
+        """Sort the rows of a mechanism; those that are compliant have to be of order position."""
         switchable = {s.name: s.switching for s in specs if s.switching is not None}
         open_ = frozenset(one_sided)
         # Switchable rows last: switching them on is one more update, off is stopping before it.
@@ -83,11 +79,7 @@ class Hierarchy:
         return bool(self.switchable or self.one_sided)
 
     def check(self, names: frozenset[str]) -> None:
-        """Check names of switchable constraints.
-
-        Raises:
-            UnknownNameError: One of them is no switchable constraint.
-        """
+        """Refuse names that are no switchable constraints, with an UnknownNameError."""
         expect_names("switchable constraint", names, self.switchable)
 
     def mask(self, active: ActiveConstraints | None) -> Flags | None:

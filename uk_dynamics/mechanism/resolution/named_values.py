@@ -21,11 +21,7 @@ _EXPECTED = 'expected the name of a link, or a point in it, such as ("link", (0.
 
 
 def split_point(point: Point) -> tuple[str, Array]:
-    """Name of a link, and a point in its frame, (3,), in m.
-
-    Raises:
-        StateError: It is neither a name nor a name with three numbers.
-    """
+    """Name of a link, and a point in its frame, (3,), in m; StateError: it is no such point."""
     name, place = (point, np.zeros(3)) if isinstance(point, str) else _pair(point)
     if not isinstance(name, str):
         raise StateError(f'{_EXPECTED}, found "{point}"')
@@ -33,12 +29,7 @@ def split_point(point: Point) -> tuple[str, Array]:
 
 
 def placed(model: RobotModel, workspace: Workspace, point: Point) -> tuple[int, Array, Array]:
-    """Frame that carries a point, where the point is, (3,), in m, and the frame's rotation.
-
-    Raises:
-        UnknownNameError: A link does not exist.
-        StateError: As of :func:`split_point`.
-    """
+    """Frame that carries a point of a link, where that is, (3,), in m, and the frame's rotation."""
     name, inside = split_point(point)
     index = model.frame_index(name)
     rotation = workspace.rotation[index]

@@ -65,11 +65,7 @@ def parameters_of(source: Source) -> dict[str, Parameter]:
 
 
 def check_estimates(spec: MechanismSpec, owners: Mapping[str, Collection[str]]) -> None:
-    """Refuse estimates of what the machine does not have; owners are first parts of names.
-
-    Raises:
-        UnknownNameError: There is no such part of the machine; with file and place.
-    """
+    """Refuse estimates of what the machine does not have; owners are first parts of names."""
     for number, estimates in enumerate(spec.identified):
         place = f"identified[{number}].parameters"
         for name in estimates.names:
@@ -93,12 +89,7 @@ def with_values(source: Source, values: Mapping[str, Any]) -> Source:
 def check_values(
     known: Mapping[str, Parameter], values: Mapping[str, Any], file: str, place: str = ""
 ) -> None:
-    """Refuse names that do not exist and values that cannot be; they stand in a file at a place.
-
-    Raises:
-        UnknownNameError: There is no such parameter.
-        InputError: A value is no finite number, or negative where it must not be.
-    """
+    """Refuse names that do not exist and values that cannot be; they stand in a file at a place."""
     expect_names("parameter", values, known, file=file)
     for name, value in values.items():
         signed = any(part in _ANY_SIGN for part in name.split(".")[-2:])

@@ -29,11 +29,7 @@ from uk_dynamics.model.urdf import (
 
 
 def read_description(spec: MechanismSpec, text: str | None) -> RobotDescription:
-    """The robot of a mechanism, from the URDF it names or a text to use instead.
-
-    Raises:
-        InputError: Neither is given, or what is given is no usable robot description.
-    """
+    """The robot of a mechanism, from the URDF it names or a text to use instead."""
     if text is not None:
         return read_urdf_text(text, "robot_description")
     if spec.model.urdf is None:

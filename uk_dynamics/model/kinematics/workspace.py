@@ -34,11 +34,7 @@ class Workspace:
         self.update(pin.neutral(model), self._at_rest)
 
     def update(self, q: Array, v: Array) -> None:
-        """Fill every array for positions q (nq,) and velocities v (nv,).
-
-        Raises:
-            StateError: They have other sizes.
-        """
+        """Fill every array for positions q (nq,) and velocities v (nv,), of the right sizes."""
         model, data = self._model, self._data
         expect_size("q", q, model.nq)
         expect_size("v", v, model.nv)

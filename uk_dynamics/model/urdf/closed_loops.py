@@ -35,11 +35,7 @@ _X = (1.0, 0.0, 0.0)  # the axis of an element that names none, as of URDF's joi
 
 
 def closed_loops(robot: ET.Element, root: str, joints: Sequence[Joint]) -> ClosedLoops:
-    """Read the loops of a ``<robot>``, by its root link and its joints, depth first.
-
-    Raises:
-        UrdfError: An element lacks a part, or names a link that does not exist.
-    """
+    """Read the loops of a ``<robot>``, by its root link and its joints, depth first."""
     reader = _Reader(robot, root, joints)
     found = tuple(reader.loop_joints())
     couplings = tuple(map(reader.coupling, robot.iterfind("coupling")))

@@ -27,11 +27,7 @@ def from_rpy(rpy: Sequence[float]) -> Array:
 
 
 def from_quaternion(quaternion: Sequence[float]) -> Array:
-    """Rotation matrix of a quaternion (x, y, z, w) of any non-zero length, (3, 3).
-
-    Raises:
-        InputError: It is zero or not finite.
-    """
+    """Rotation matrix, (3, 3), of a quaternion (x, y, z, w) of any finite length above zero."""
     values = np.asarray(quaternion, dtype=float)
     largest = np.abs(values).max()
     if not 0.0 < largest < np.inf:

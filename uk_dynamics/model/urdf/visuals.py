@@ -89,11 +89,7 @@ def appearance(
 
 
 def collision_shapes(description: RobotDescription, link: str) -> tuple[tuple[Pose, Shape], ...]:
-    """What a link may touch others with, and where in the link it is.
-
-    Raises:
-        InputError: A shape that is none of URDF's, or without its numbers.
-    """
+    """What a link may touch others with, and where in it; InputError: no shape of URDF."""
     return tuple(
         (read_origin(node.find("origin")), _shape(node.find("geometry"), None))
         for one in ET.fromstring(description.text).iterfind("link")

@@ -52,11 +52,7 @@ def parse_xml(
     encoding: str | None = None,  # overrides the one that the text declares
     kind: str = "a robot description",  # what messages expect
 ) -> ET.Element:
-    """Parse XML to its root element.
-
-    Raises:
-        UrdfError: Not XML, or a document type.
-    """
+    """Parse XML to its root element; UrdfError: it is not XML, or has a document type."""
     try:
         return _parsed(text, encoding)
     except _Refused as refusal:

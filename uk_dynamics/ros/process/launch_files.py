@@ -236,11 +236,7 @@ def transport(given: Mapping[str, str]) -> list[Any]:
 
 
 def priority(given: Mapping[str, str]) -> int:
-    """The argument ``priority``: of nodes, which have it once they run, the parameter of that name.
-
-    Raises:
-        InputError: It is not a priority.
-    """
+    """The priority of nodes, once they run, from its argument; InputError: it is none."""
     wanted = int(number(given, "priority", whole=True))
     if wanted > _HIGHEST:
         raise InputError(f"expected at most {_HIGHEST}, found {wanted}", place="priority")

@@ -30,12 +30,7 @@ class FrozenPosition:
     ) -> str:
         """Say which position stands still although the machine has to move; empty for none.
 
-        Args:
-            state: What was measured.
-            inputs: Of the structure, without forces.
-            efforts: Of the motors since the state before, (motors,), N m or N.
-            elapsed: Since the state before, in s.
-            period: Of control, in s; 0 if unknown.
+        ``efforts`` are those since the state before, (motors,), the period is 0 if unknown, in s.
         """
         self._watch.longest = max(self._settings["state_timeout"], 1.5 * period)
         self._watch.largest = self._settings["frozen_motion"]

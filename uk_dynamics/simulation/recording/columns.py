@@ -239,11 +239,7 @@ def _read_parquet(path: Path) -> dict[str, Any]:
 
 
 def read_npz(path: Path) -> dict[str, Array]:
-    """All arrays of an npz file.
-
-    Raises:
-        InputError: It cannot be read.
-    """
+    """All arrays of an npz file; InputError: it cannot be read."""
     try:
         with np.load(path) as data:
             return dict(data)

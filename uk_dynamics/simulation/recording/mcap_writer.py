@@ -141,11 +141,7 @@ class McapReader:
         self.cut = False  # whether the file is truncated, as far as read
 
     def messages(self, *, decode: bool = True) -> Iterator[Message]:
-        """All messages, decoded or not, in the order of the file, up to where it is truncated.
-
-        Raises:
-            InputError: It is not an MCAP file.
-        """
+        """All messages, decoded or not, in the order of the file, up to where it is truncated."""
         from mcap.records import Channel, DataEnd, Metadata, Schema
         from mcap.records import Message as Record
         from mcap_ros2.decoder import DecoderFactory

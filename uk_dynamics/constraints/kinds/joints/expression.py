@@ -90,11 +90,7 @@ class Expression(Kind):
 
     @classmethod
     def from_data(cls, data: Data) -> "Expression":
-        """Build it from checked data; the texts themselves are read when the joints are known.
-
-        Raises:
-            MechanismFileError: An index set, loop or condition that is none.
-        """
+        """Build it from checked data; the texts themselves are read when the joints are known."""
         scope = index_scope(data.get("indices", {}))
         bindings = list(passes(data.get("for_each", {}), data.get("where"), scope))
         texts = _texts(data)
@@ -115,11 +111,7 @@ class Expression(Kind):
         )
 
     def rows(self, setting: Setting) -> tuple[Row, ...]:
-        """Read and derive the expressions.
-
-        Raises:
-            ExpressionError: A text cannot be a constraint; says place and column.
-        """
+        """Read and derive the expressions; an ExpressionError says place and column."""
         places = JointPlaces.of(setting.model)
         scope = self._scope(places)
         rows = []
