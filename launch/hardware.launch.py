@@ -67,6 +67,9 @@ ARGUMENTS = (
         "",
         "Start wrench_observer: a link where it tells external forces, or true: efforts only.",
     ),
+    ("base_source", "odom", "Where floating bases come from: odom, multi_dof_joint_states or tf."),
+    ("base_twist", "child", "Axes of the twists of floating bases: child or parent."),
+    ("base_lag", "0", "Largest difference between stamps of joints and of floating bases, in s."),
     ("use_sim_time", "false", "Let all nodes use the time of /clock."),
     PRIORITY,
     TRANSPORT,
@@ -101,6 +104,8 @@ def nodes(given):
     file.write_text(controllers(mechanism, rate, given["namespace"], updates, effort_type))
     files = {name: ParameterValue(given[name], value_type=str) for name in ("mechanism", "tasks")}
     machine = {"mechanism": files["mechanism"]}
+    base = {name: given[name] for name in ("base_source", "base_twist")}
+    base["base_lag"] = number(given, "base_lag")
     real_time = {"priority": priority(given)}
 
     def node(package, executable, *parameters, kind=Node, ends=True, **options):
@@ -128,7 +133,7 @@ def nodes(given):
             "backend": "wait",  # no first efforts while compilers take the processor
             "watchdog": "required" if wanted["watchdog"] else "optional",
         }
-        driving.append(node(PACKAGE, "servo_controller", files, settings, real_time))
+        driving.append(node(PACKAGE, "servo_controller", files, base, settings, real_time))
     guarding = []
     if wanted["watchdog"]:
         # needs the messages of controller_manager to deactivate, and commands zeros without them
@@ -156,7 +161,7 @@ def nodes(given):
     if given["observe"] and given["observe"].lower() != "false":
         frame = "" if given["observe"].lower() == "true" else given["observe"]
         observer = {"frame": ParameterValue(frame, value_type=str)}
-        observing.append(node(PACKAGE, "wrench_observer", machine, observer, ends=False))
+        observing.append(node(PACKAGE, "wrench_observer", machine, base, observer, ends=False))
     manager = node(
         "controller_manager",
         "ros2_control_node",
@@ -189,7 +194,7 @@ def nodes(given):
     return [
         *transport(given),
         LogInfo(msg=f"waiting for controller_manager to activate {ACTIVATED}"),
-        *watchers(watcher, given, files, root, after=[*driving, *guarding]),
+        *watchers(watcher, given, {**files, **base}, root, after=[*driving, *guarding]),
         watcher("robot_state_publisher", "robot_state_publisher", text),
         manager,
         *guarding,

@@ -24,6 +24,7 @@ from launch.actions import (
     Shutdown,
 )
 from launch_ros.actions import Node
+from launch_ros.utilities import evaluate_parameters
 
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.ros.process import launch_files as launching
@@ -93,6 +94,23 @@ def test_whoever_watches_comes_when_asked_for(launch_file: Any) -> None:
     pytest.importorskip("mcap_ros2")
     nodes, _ = started(launch_file, view="true", rviz="true", record="run.mcap")
     assert set(nodes) == BEFORE | {"viewer", "markers", "rviz2", "recorder"}
+
+
+def test_who_hears_a_floating_base_is_told_where_it_comes_from(launch_file: Any) -> None:
+    pytest.importorskip("viser")
+    given = {"base_source": "tf", "base_twist": "child", "base_lag": "0.02"}
+    nodes, after = started(
+        launch_file, tasks="five_bar_sweep", observe="true", view="true", rviz="true", **given
+    )
+    (servo,) = (action for action in after(0) if isinstance(action, Node))
+    heard = [servo, *(nodes[name] for name in ("wrench_observer", "viewer", "markers"))]
+    for node in heard:
+        told: dict[str, Any] = {}
+        for parameters in evaluate_parameters(LaunchContext(), node._Node__parameters):
+            told.update(parameters)
+        assert {name: told[name] for name in given} == {**given, "base_lag": 0.02}
+    with pytest.raises(InputError, match=r"^base_lag: expected a number from 0 on, found "):
+        started(launch_file, base_lag="late")
 
 
 def test_without_tasks_nobody_drives(launch_file: Any) -> None:
