@@ -23,13 +23,13 @@ from uk_dynamics.control.servo.servo_settings import ServoSettings
 from uk_dynamics.mechanism.analysis.linear_system import Mode
 from uk_dynamics.mechanism.assembly.assembly import Assembly
 from uk_dynamics.mechanism.contact.contact import Contact
+from uk_dynamics.mechanism.dynamics.constraint_activation import Switched
 from uk_dynamics.mechanism.dynamics.derivatives import (
     Derivative,
     DerivativeStatus,
     Quantities,
 )
 from uk_dynamics.mechanism.dynamics.dynamics import Dynamics
-from uk_dynamics.mechanism.dynamics.switching import Switched
 from uk_dynamics.mechanism.files.file_location import Read
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.files.tasks_specification import TasksSpec

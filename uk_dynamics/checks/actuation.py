@@ -4,7 +4,6 @@
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import compress
 
 import numpy as np
 
@@ -46,7 +45,6 @@ def actuation(subject: Subject) -> Iterator[Finding]:
             "add motors, if all degrees of freedom are to be controlled",
         )
     yield from _idle_motors(subject)
-    yield from _effort_limits(subject)
     if subject.tasks is not None:
         yield from _tasks(subject, subject.tasks)
 
@@ -64,18 +62,6 @@ def _idle_motors(subject: Subject) -> Iterator[Finding]:
                 "moves nothing in this configuration: the constraints fix all that it acts on",
                 "drive another joint, or find the constraint that fixes this one",
             )
-
-
-def _effort_limits(subject: Subject) -> Iterator[Finding]:
-    motors = subject.mechanism.actuators
-    known = np.isfinite(motors.effort_limits)
-    if known.any() and not known.all():
-        yield _actuation_warning(
-            tuple(compress(motors.names, ~known)),
-            "have no effort limit while others have one: redundant motors share the effort by"
-            " their limits",
-            "give all of them an effort_limit",
-        )
 
 
 def _tasks(subject: Subject, tasks: Tasks) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from uk_dynamics.checks.contacts import doubled, inside
 from uk_dynamics.checks.friction import friction
 from uk_dynamics.checks.idle_entries import idle_entries
 from uk_dynamics.checks.inertias import inertias, massless
-from uk_dynamics.checks.limits import limits
+from uk_dynamics.checks.limits import effort_limits, limits
 from uk_dynamics.checks.meshes import meshes
 from uk_dynamics.checks.open_loops import open_loops, planarity
 from uk_dynamics.checks.reach import reach
@@ -39,6 +39,7 @@ CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     redundancy,
     doubled,
     singularity,
+    effort_limits,
     actuation,
     uncertainty,
     reach,

@@ -1,9 +1,12 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Joint limits, and the start of the mechanism relative to them."""
+"""Limits of joints, with the start relative to them, and effort limits that motors lack."""
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import compress
+
+import numpy as np
 
 from uk_dynamics.checks.subject import Finding, Subject
 
@@ -51,3 +54,18 @@ def limits(subject: Subject) -> Iterator[Finding]:
                 f"starts at its limit {q[place]:g}: motion in one direction violates it at once",
                 "limits are reported, not enforced, unless joints: {NAME: {stop: ...}} is given",
             )
+
+
+def effort_limits(subject: Subject) -> Iterator[Finding]:
+    """Motors without an effort limit among others that have one."""
+    motors = subject.mechanism.actuators
+    known = np.isfinite(motors.effort_limits)
+    if known.any() and not known.all():
+        yield Finding(
+            "actuation",
+            "warning",
+            tuple(compress(motors.names, ~known)),
+            "have no effort limit while others have one: redundant motors share the effort by"
+            " their limits",
+            "give all of them an effort_limit",
+        )

@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Forces that a mechanism file declares: springs, dampers, constant efforts, joint friction."""
+"""Forces that act by themselves: springs, dampers, constant efforts, friction, soft stops."""
 
 from uk_dynamics.forces.force_elements import (
     ConstantEffort,
@@ -11,7 +11,8 @@ from uk_dynamics.forces.force_elements import (
     JointSpring,
     LineSpring,
 )
-from uk_dynamics.forces.friction import (
+from uk_dynamics.forces.joint_friction_and_springs import JointForces, PassiveForces
+from uk_dynamics.forces.loop_and_contact_friction import (
     FrictionalJoint,
     FrictionLaw,
     JointFriction,

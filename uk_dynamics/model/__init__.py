@@ -26,6 +26,5 @@ from uk_dynamics.model.inertial_regressor import (
     parameters_of_body,
     pseudo_inertia,
 )
-from uk_dynamics.model.joint_forces import JointForces, PassiveForces
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf.description import AttachedFrame, Mimic

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 from support.mechanism_builder import shipped
 
-from uk_dynamics.control.servo.period_memory import EffortTransfer
+from uk_dynamics.control.servo.servo_modes import EffortTransfer
 
 OLD, NEW = np.array([2.0]), np.array([-1.0])  # N·m; the five-bar's crank motor has 20
 DURATION = 0.4  # s

@@ -6,21 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "number_of_lanes.h"
 #include "unused_functions.h"
-
-/* How many lanes: as the processor has them, 1 for compilers without vectors. Code for any number of
- * lanes takes what is true in a lane as a mask, and its logic from `&`, `|` and uk_not. */
-#if !defined(UK_WIDTH)
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-#define UK_WIDTH 8
-#elif defined(__AVX__)
-#define UK_WIDTH 4
-#elif defined(__GNUC__)
-#define UK_WIDTH 2
-#else
-#define UK_WIDTH 1
-#endif
-#endif
 
 #if UK_WIDTH > 1 && defined(__AVX__)
 #include <immintrin.h>

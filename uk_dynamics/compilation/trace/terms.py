@@ -18,6 +18,7 @@ from uk_dynamics.compilation.trace.symbols import Graph, Objects, Symbol, as_obj
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import FrameKinematics
 from uk_dynamics.core.equation import Instant, formulas
+from uk_dynamics.forces import PassiveForces
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import (
     Array,
@@ -28,7 +29,7 @@ from uk_dynamics.mechanism.resolution import (
     resolve_forces,
     with_values,
 )
-from uk_dynamics.model import PassiveForces, RobotModel
+from uk_dynamics.model import RobotModel
 from uk_dynamics.model.kinematics import Body, BodyFrame
 from uk_dynamics.model.urdf import WORLD
 

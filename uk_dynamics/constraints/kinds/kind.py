@@ -37,7 +37,7 @@ class SampleRobot(NamedTuple):
 
 @dataclass(frozen=True)
 class Friction:
-    """How joint friction acts in a kind; see :mod:`uk_dynamics.forces.friction`."""
+    """How friction acts in a kind; see :mod:`uk_dynamics.forces.loop_and_contact_friction`."""
 
     acts: str  # One line of documentation
     # What it turns on, whose radius gives the torque of dry friction; empty: a slide

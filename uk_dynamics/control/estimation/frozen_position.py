@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from uk_dynamics.forces import PassiveForces
 from uk_dynamics.mechanism.resolution import Array
-from uk_dynamics.model import PassiveForces
 
 # m/s or rad/s: sliding at which dry friction has its full value, and damping hardly any.
 SLIDING = 0.01

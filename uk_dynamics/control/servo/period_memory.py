@@ -1,22 +1,16 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Steps of a control period that remember: the state in its middle, bumpless start and transfer.
-
-After a transfer a change of the control law causes no step of the efforts.
-"""
+"""Steps of a control period that remember: the state in its middle, and the bumpless start."""
 
 from collections.abc import Mapping
 
 import numpy as np
 
-from uk_dynamics.compilation.runtime import TransferMemory
 from uk_dynamics.constraints.rows import ConstraintSet
-from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.core.servo import (
     POWERS,
     Measurement,
     along_path,
-    faded,
     measurement,
     path_to_rest,
     predicted,
@@ -24,7 +18,6 @@ from uk_dynamics.core.servo import (
 )
 from uk_dynamics.mechanism.dynamics import TrackingErrors
 from uk_dynamics.mechanism.resolution import Array, State
-from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.model import RobotModel
 
 
@@ -126,51 +119,3 @@ class BumplessStart:
             self.path, self._position_rows, now - begin, ahead - begin, self._duration
         )
         return TrackingErrors(errors.residual - value, errors.rate - rate), acceleration
-
-
-class EffortTransfer:
-    """Adds an offset to the efforts of the new law that fades to zero.
-
-    The new law acts at once, with all its feedback. The offset starts as the difference between
-    the last old and the first new efforts; see :func:`faded`. The sum stays within the limits,
-    rate limits included. C works on the same memory.
-    """
-
-    def __init__(self, mechanism: Mechanism, period: float | None) -> None:
-        """Begin without a transfer; the period is as of :class:`MotorLimits`."""
-        self.memory = TransferMemory(len(mechanism.actuators))
-        self._fields = fields = self.memory.fields
-        self.limits = MotorLimits(mechanism, period, fields)
-        self._begun, self._begin, self._duration = (
-            fields[name] for name in ("begun", "begin", "duration")
-        )
-
-    @property
-    def under_way(self) -> bool:
-        """Whether the offset is still fading."""
-        return bool(self._fields["under_way"][0])
-
-    def start(self, last: Array | None, duration: float) -> None:
-        """Start a transfer with the next efforts."""
-        starts = last is not None and duration > 0.0
-        self._fields["under_way"][0], self._begun[0], self._duration[0] = starts, 0.0, duration
-        if starts:
-            self._fields["origin"][:] = last
-
-    def apply(self, efforts: Array, t: float, v: Array) -> Array:
-        """Efforts to command, (motors,), in N or N·m."""
-        fields = self._fields
-        if not self.under_way:
-            return efforts
-        if not self._begun[0]:
-            self._begun[0], self._begin[0] = 1.0, t
-            fields["offset"][:] = fields["origin"] - efforts
-            self.limits.reset(fields["origin"])
-        s = (t - self._begin) / self._duration
-        if s[0] >= 1.0:
-            fields["under_way"][0] = 0.0
-            return efforts
-        bounds = self.limits.bounds(v)
-        result = faded(efforts, fields["offset"], s, bounds.lower, bounds.upper)
-        self.limits.remember(result)
-        return result

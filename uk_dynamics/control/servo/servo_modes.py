@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Modes of a servo controller: tasks, gravity compensation, hold; with bumpless transfer.
+"""Modes of a servo controller: tasks, gravity compensation, hold; efforts fade between them.
 
 Control periods of tasks in C, for loops that live in Python, are here as well.
 """
@@ -10,15 +10,20 @@ from dataclasses import replace
 from typing import Any
 
 from uk_dynamics.compilation import Selection, select_backend
-from uk_dynamics.compilation.runtime import CompiledDelayCompensation, CompiledMotion
+from uk_dynamics.compilation.runtime import (
+    CompiledDelayCompensation,
+    CompiledMotion,
+    TransferMemory,
+)
 from uk_dynamics.constraints.references import References, ReferenceSample
 from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.delay_compensation import DelayPrediction
 from uk_dynamics.control.hold_and_gravity_compensation import GravityCompensation, Hold
 from uk_dynamics.control.internal_efforts import checked_internal_efforts
+from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.control.servo.compiled_period import CompiledPeriod, PeriodCall
-from uk_dynamics.control.servo.period_memory import EffortTransfer
 from uk_dynamics.control.servo.servo_controller import ServoController
+from uk_dynamics.core.servo import faded
 from uk_dynamics.exceptions import expect_names
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import Backend, CompiledLaw, LawInC
@@ -27,6 +32,54 @@ from uk_dynamics.mechanism_class import Mechanism
 
 TASKS, GRAVITY_COMPENSATION, HOLD = "tasks", "gravity_compensation", "hold"
 MODES = (TASKS, GRAVITY_COMPENSATION, HOLD)
+
+
+class EffortTransfer:
+    """Adds an offset to the efforts of the new law that fades to zero.
+
+    The new law acts at once, with all its feedback. The offset starts as the difference between
+    the last old and the first new efforts; see :func:`faded`. The sum stays within the limits,
+    rate limits included. C works on the same memory.
+    """
+
+    def __init__(self, mechanism: Mechanism, period: float | None) -> None:
+        """Begin without a transfer; the period is as of :class:`MotorLimits`."""
+        self.memory = TransferMemory(len(mechanism.actuators))
+        self._fields = fields = self.memory.fields
+        self.limits = MotorLimits(mechanism, period, fields)
+        self._begun, self._begin, self._duration = (
+            fields[name] for name in ("begun", "begin", "duration")
+        )
+
+    @property
+    def under_way(self) -> bool:
+        """Whether the offset is still fading."""
+        return bool(self._fields["under_way"][0])
+
+    def start(self, last: Array | None, duration: float) -> None:
+        """Start a transfer with the next efforts."""
+        starts = last is not None and duration > 0.0
+        self._fields["under_way"][0], self._begun[0], self._duration[0] = starts, 0.0, duration
+        if starts:
+            self._fields["origin"][:] = last
+
+    def apply(self, efforts: Array, t: float, v: Array) -> Array:
+        """Efforts to command, (motors,), in N or N·m."""
+        fields = self._fields
+        if not self.under_way:
+            return efforts
+        if not self._begun[0]:
+            self._begun[0], self._begin[0] = 1.0, t
+            fields["offset"][:] = fields["origin"] - efforts
+            self.limits.reset(fields["origin"])
+        s = (t - self._begin) / self._duration
+        if s[0] >= 1.0:
+            fields["under_way"][0] = 0.0
+            return efforts
+        bounds = self.limits.bounds(v)
+        result = faded(efforts, fields["offset"], s, bounds.lower, bounds.upper)
+        self.limits.remember(result)
+        return result
 
 
 class ServoModes:

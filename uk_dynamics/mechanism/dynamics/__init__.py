@@ -17,6 +17,7 @@ from uk_dynamics.mechanism.dynamics.batch import (
     roll_smoothly,
     sample_each,
 )
+from uk_dynamics.mechanism.dynamics.constraint_activation import Switched, switch
 from uk_dynamics.mechanism.dynamics.derivatives import (
     FOLLOWS_WITHIN,
     Derivative,
@@ -64,4 +65,3 @@ from uk_dynamics.mechanism.dynamics.state_projection import (
     jump_constants,
     project_step,
 )
-from uk_dynamics.mechanism.dynamics.switching import Switched, switch

@@ -132,7 +132,7 @@ class SwitchingSpec:
 
 @dataclass(frozen=True)
 class FrictionSpec(FrictionLaw):
-    """Friction in a loop joint; see :mod:`uk_dynamics.forces.friction`."""
+    """Friction in a loop joint; see :mod:`uk_dynamics.forces.loop_and_contact_friction`."""
 
     exact: bool = False  # Whether it sticks, instead of creeping below ``velocity``
     static: float = 0.0  # At most while it sticks, as ``coulomb``; 0 where it is not exact

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from uk_dynamics.constraints.rows import ConstraintSet
 from uk_dynamics.core.equation import WHITENING
 from uk_dynamics.exceptions import CodedWarning, expect, expect_names, located
+from uk_dynamics.forces import PassiveForces
 from uk_dynamics.mechanism.files.specification import ActuatorSpec, MechanismSpec
 from uk_dynamics.mechanism.resolution.actuators import Actuators, resolve_actuators
 from uk_dynamics.mechanism.resolution.constraint_resolution import (
@@ -53,7 +54,7 @@ from uk_dynamics.mechanism.resolution.robot_resolution import (
     with_loops,
 )
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, NonidealFunction
-from uk_dynamics.model import PassiveForces, RobotModel, machine_size
+from uk_dynamics.model import RobotModel, machine_size
 from uk_dynamics.model.urdf import AttachedFrame, RobotDescription
 
 Self = TypeVar("Self", bound="ResolvedMechanism")

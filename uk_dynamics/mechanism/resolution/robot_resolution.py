@@ -12,11 +12,12 @@ from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.kinds import foreign_words, kind_by_foreign_name
 from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.exceptions import InputError, UnknownNameError, UrdfError, expect_names, located
+from uk_dynamics.forces import JointForces
 from uk_dynamics.mechanism.files.constraint_specification import ConstraintSpec
 from uk_dynamics.mechanism.files.force_specification import ContactSpec, ForceSpec
 from uk_dynamics.mechanism.files.specification import JointSpec, MechanismSpec
 from uk_dynamics.mechanism.resolution.actuators import Actuators
-from uk_dynamics.model import JointForces, RobotModel
+from uk_dynamics.model import RobotModel
 from uk_dynamics.model.urdf import (
     WORLD,
     AttachedFrame,

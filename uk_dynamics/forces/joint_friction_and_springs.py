@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Forces that joints exert by themselves: damping, dry friction, springs, stops."""
+"""Forces in joints of the tree: damping, dry friction smoothed about rest, springs, stops."""
 
 import copy
 import math
@@ -13,7 +13,7 @@ import numpy as np
 from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.core.linalg import above, at_least, where
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.model.robot_model import RobotModel
+from uk_dynamics.model import RobotModel
 
 FRICTION_VELOCITY = 1e-2
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from support.random_urdf import urdf
 
 from uk_dynamics.exceptions import InputError, UnknownNameError
-from uk_dynamics.model import JointForces, PassiveForces, RobotModel
+from uk_dynamics.forces import JointForces, PassiveForces
+from uk_dynamics.model import RobotModel
 
 # joint1 and joint2 have limits of -2 and 2, joint3 has none.
 MODEL = RobotModel.from_urdf(urdf((0, 1, 2), ("revolute", "prismatic", "continuous"), seed=1))

@@ -18,7 +18,7 @@ from uk_dynamics.constraints.kinds.registry import kinds
 from uk_dynamics.control.estimation.state_completion import EstimationStatus, StateCompletion
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import ActivationError, InputError, MechanismFileError, UnknownNameError
-from uk_dynamics.mechanism.dynamics.switching import present_values
+from uk_dynamics.mechanism.dynamics.constraint_activation import present_values
 from uk_dynamics.mechanism.files.specification import MechanismSpec
 from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Inputs, State
