@@ -8,7 +8,7 @@ from pathlib import Path
 
 from uk_dynamics.checks.actuation import actuation
 from uk_dynamics.checks.closure_and_units import closure
-from uk_dynamics.checks.contacts import doubled, inside
+from uk_dynamics.checks.contacts import doubled, inside, ropes
 from uk_dynamics.checks.friction import friction
 from uk_dynamics.checks.idle_entries import idle_entries
 from uk_dynamics.checks.inertias import inertias, massless
@@ -29,6 +29,7 @@ CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     closure,
     limits,
     inside,
+    ropes,
     massless,
     friction,
     inertias,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.checks.subject import Finding, Subject
+from uk_dynamics.constraints.kinds import RopeRow
 from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.mechanism.contact import CLOSE, ContactDynamics
 from uk_dynamics.mechanism.resolution import State
@@ -31,6 +32,24 @@ def inside(subject: Subject) -> Iterator[Finding]:
                 f"starts {-gap:.3g} m or rad inside: simulations cannot begin there",
                 "choose another initial_guess, or see which way the z axis of its plane points",
             )
+
+
+def ropes(subject: Subject) -> Iterator[Finding]:
+    """Ropes that at the start are inside of a pulley, or do not lie on it."""
+    for one in subject.mechanism.constraints.constraints:
+        for row in one.rows:
+            if not (isinstance(row, RopeRow) and row.radius.any()):
+                continue
+            way = row.way(subject.workspace)
+            if (near := np.flatnonzero(way.size < CLOSE)).size:
+                problem = f"between points.{near[0]} and points.{near[0] + 1} it begins inside"
+                remedy = "choose another initial_guess, a smaller radius, or other places"
+                yield Finding("rope", "error", (one.name,), f"{problem} of a pulley", remedy)
+            for k in np.flatnonzero(way.arcs < 0.0)[: 0 if near.size else None]:
+                pulley = np.flatnonzero(row.radius)[k]
+                problem = f"is bent away from the pulley points.{pulley} by {-way.arcs[k]:.3g} rad"
+                remedy = "let it pass on the other side, or see which way the axis points"
+                yield Finding("rope", "warning", (one.name,), f"{problem} at the start", remedy)
 
 
 def doubled(subject: Subject) -> Iterator[Finding]:
