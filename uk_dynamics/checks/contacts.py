@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.checks.subject import Finding, Subject
-from uk_dynamics.constraints.kinds import RopeRow
+from uk_dynamics.constraints.kinds.frames import RopeRow
 from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.mechanism.contact import CLOSE, ContactDynamics
 from uk_dynamics.mechanism.resolution import State

@@ -6,7 +6,6 @@ A file declares everything that is particular to its kind; see :class:`~.kind.Ki
 """
 
 from uk_dynamics.constraints.kinds import registry
-from uk_dynamics.constraints.kinds.frames.rope import RopeRow
 from uk_dynamics.constraints.kinds.kind import Kind, Setting
 from uk_dynamics.constraints.kinds.registry import (
     definitions,
