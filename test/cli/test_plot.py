@@ -17,7 +17,7 @@ import uk_dynamics as ukd
 from uk_dynamics.cli.main import main
 from uk_dynamics.cli.output.report_page import report_page
 from uk_dynamics.simulation.plots import draw_for_files, empty_figure
-from uk_dynamics.simulation.plots.panels import contents
+from uk_dynamics.simulation.plots.plot_contents import contents
 
 pytest.importorskip("matplotlib", reason="reports are drawn")
 

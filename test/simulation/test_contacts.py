@@ -19,7 +19,7 @@ from uk_dynamics.exceptions import InputError, UnknownNameError
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import simulate
-from uk_dynamics.simulation.plots.panels import contents
+from uk_dynamics.simulation.plots.plot_contents import contents
 
 G = 9.81
 PLANK = """

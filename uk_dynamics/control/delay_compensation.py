@@ -43,11 +43,11 @@ from uk_dynamics.core.servo import COMMANDS_UNDER_WAY, NEGLIGIBLE_DELAY, SAME_EF
 from uk_dynamics.exceptions import DelayError, InputError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
-    CompiledController,
     CompiledLaw,
     Dynamics,
     EffortQueue,
     LawInC,
+    law_of,
     require_finite,
 )
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
@@ -65,7 +65,8 @@ class DelayPrediction:
         delay: float = 0.0,  # from a state until the efforts computed from it act, in s
         *,
         longest: float = 0.1,  # delay that is predicted, in s
-        met: float = 0.0,  # delay that the gains are for, in s: up to it, nothing is predicted
+        # whose gains may be for some delay: up to that, nothing is predicted
+        tasks: Tasks | None = None,
         backend: str | Selection = "auto",  # evaluator of the mechanism; see :func:`select_backend`
     ) -> None:
         """Prepare the evaluation.
@@ -74,11 +75,12 @@ class DelayPrediction:
             InputError: A time is negative or not finite.
             CompilationError: With ``compiled``: something cannot be compiled.
         """
-        for name, value in (("delay", delay), ("longest", longest), ("met", met)):
+        for name, value in (("delay", delay), ("longest", longest)):
             if not 0.0 <= value < np.inf:
                 raise InputError(f"expected a time in s, found {value}", place=name)
         self.delay = delay
         self.longest = longest
+        met = 0.0 if tasks is None else tasks.met_delay
         self._unpredicted = met + NEGLIGIBLE_DELAY * (period or 0.0)
         self._matrix = mechanism.actuators.matrix
         self.dynamics: Dynamics = select_backend(mechanism, Selection.of(backend, "wait"))
@@ -224,13 +226,12 @@ class DelayCompensation(AroundController[CompensatedController]):
             InputError: A time is negative or not finite.
         """
         self.controller = controller
-        tasks: Tasks | None = getattr(controller, "tasks", None)
         self.prediction = DelayPrediction(
             controller.mechanism,
             control_period,
             delay,
             longest=longest,
-            met=0.0 if tasks is None else tasks.met_delay,
+            tasks=getattr(controller, "tasks", None),
             backend=backend,
         )
 
@@ -251,9 +252,7 @@ class DelayCompensation(AroundController[CompensatedController]):
 
     def compiled(self) -> CompiledLaw | str:
         """Itself in C; otherwise what keeps it in Python."""
-        if not isinstance(self.controller, CompiledController):
-            return f"{type(self.controller).__name__}, an object of Python"
-        inner = self.controller.compiled()
+        inner = law_of(self.controller)
         if isinstance(inner, str):
             return inner
         if getattr(getattr(inner, "tasks", None), "standing", None) is not None:

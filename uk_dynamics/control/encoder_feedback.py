@@ -9,7 +9,7 @@ from uk_dynamics.control.command import MotorCommand
 from uk_dynamics.control.delay_compensation import AroundController, ModelController
 from uk_dynamics.control.estimation import EncoderReadings
 from uk_dynamics.mechanism import EncoderSpec, Tasks
-from uk_dynamics.mechanism.dynamics import Backend, CompiledController, CompiledLaw
+from uk_dynamics.mechanism.dynamics import Backend, CompiledLaw, law_of
 from uk_dynamics.mechanism.resolution import State
 
 
@@ -57,7 +57,5 @@ class EncoderFeedback(AroundController[ServoLike]):
         Raises:
             CompilationError: With backend ``compiled``, as :meth:`EncoderReadings.before`.
         """
-        if not isinstance(self.controller, CompiledController):
-            return f"{type(self.controller).__name__}, an object of Python"
-        inner = self.controller.compiled()
+        inner = law_of(self.controller)
         return inner if isinstance(inner, str) else self._readings.before(inner, self.backend)

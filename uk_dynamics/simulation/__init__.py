@@ -1,7 +1,7 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
 from uk_dynamics.simulation.controller import Controller
-from uk_dynamics.simulation.inertial_unit import InertialNoise, InertialSample, InertialUnit
+from uk_dynamics.simulation.inertial_unit import InertialNoise, InertialUnit
 from uk_dynamics.simulation.options import default_method
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
 from uk_dynamics.compilation import announce
-from uk_dynamics.mechanism.dynamics import CompiledController, CompiledLaw, Told
+from uk_dynamics.mechanism.dynamics import CompiledController, CompiledLaw, Told, law_of
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, State
 from uk_dynamics.mechanism_class import Mechanism
 
@@ -65,17 +65,15 @@ def law_in_c(mechanism: Mechanism, controller: Controller | None) -> CompiledLaw
     """The controller in C; what keeps it in Python is logged, once."""
     if controller is None:
         return None
-    found: CompiledLaw | str = f"{type(controller).__name__}, an object of Python"
-    level = logging.INFO  # its author knows
-    if isinstance(controller, CompiledController):
-        found, level = controller.compiled(), logging.WARNING
+    found = law_of(controller)
     if not isinstance(found, str):
         return found
     if found:
         announce(
             f"{mechanism.name}: control periods are computed in Python, which takes up to thirty"
             f" times as long as in C: {found}",
-            level,
+            # of a controller that has no C at all, its author knows
+            logging.WARNING if isinstance(controller, CompiledController) else logging.INFO,
         )
     return None
 

@@ -260,12 +260,16 @@ class Plant:
             SimulationError: The loops cannot be closed with it.
         """
         switched = switch(self.mechanism, self.dynamics, state, changes, self.inputs)
-        self._activate(switched.active)
+        self.set_active(switched.active)
         return switched
 
     def set_active(self, active: ActiveConstraints) -> None:
-        """Let contacts be closed, stick and slide from now on, and inform the controller."""
-        self._activate(active)
+        """Let constraints act, contacts stick and slide from now on, and inform the controller."""
+        self.active, self._rank = active, None
+        follower: object = self._controller
+        if isinstance(follower, TracksActiveConstraints):
+            follower.active = self.mechanism.for_control(active)
+        self._apply(self.efforts)
 
     def tracking_error(self, state: State) -> Array:
         """Error of each task row, (mt,), in m or rad."""
@@ -295,13 +299,6 @@ class Plant:
                 found.bounds[:] = self._tells.told(None).bounds
             return found
         return self._tells.told(watched)
-
-    def _activate(self, active: ActiveConstraints) -> None:
-        self.active, self._rank = active, None
-        follower: object = self._controller
-        if isinstance(follower, TracksActiveConstraints):
-            follower.active = self.mechanism.for_control(active)
-        self._apply(self.efforts)
 
     def _driven(self, efforts: Array) -> None:
         """Take over what C did."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from uk_dynamics import Mechanism, ServoController, Tasks, Trajectory, simulate, simulate_many
-from uk_dynamics.simulation.plots.panels import contents
+from uk_dynamics.simulation.plots.plot_contents import contents
 
 PERIOD, DELAY = 0.001, 0.001
 MASS, FRICTION = "links.coupler_link.mass", "joints.crank.friction"

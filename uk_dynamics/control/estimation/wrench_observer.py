@@ -14,7 +14,7 @@ Source: De Luca, Mattone: Sensorless robot collision detection and hybrid force/
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -90,10 +90,6 @@ class WrenchObserver:
     def backend(self) -> Backend:
         """Evaluator of the machine."""
         return self._dynamics.backend
-
-    def by_joint(self, efforts: Array) -> Mapping[str, float]:
-        """Efforts (k,) by the names of the independent joints."""
-        return dict(zip(self.joints.names, efforts.tolist(), strict=True))
 
     def update(self, state: State, inputs: Inputs | None = None) -> ExternalForces | None:
         """What acts from outside, from the next state.

@@ -2,13 +2,11 @@
 
 """Servo-controllability: the lemmas of the servo paper for a mechanism and its tasks."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
 
-from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.core.linalg import NEGLIGIBLE_ACCELERATION
 from uk_dynamics.core.servo import servo_lemmas, solutions
@@ -79,8 +77,6 @@ class ServoControllability:
 def servo_controllability(
     controller: ServoController,  # of a mechanism and its tasks
     state: State,  # where the mechanism is; t is the time of the references
-    # samples that replace those of the tasks file, by task name
-    references: Mapping[str, ReferenceSample] | None = None,
 ) -> ServoControllability:
     """Apply the lemmas at a state; t is the time of the references."""
     mechanism, tasks = controller.mechanism, controller.tasks
@@ -95,7 +91,7 @@ def servo_controllability(
     terms, factorization = prepared.terms, prepared.factorization
     solver = mechanism.spec.solver
     free = dynamics.solve(prepared, state, inputs)
-    rows = tasks.evaluate(prepared.workspace, state.q, state.v, state.t, references)
+    rows = tasks.evaluate(prepared.workspace, state.q, state.v, state.t)
     lemmas = servo_lemmas(
         factorization,
         free.qdd,

@@ -47,6 +47,7 @@ from uk_dynamics.mechanism.dynamics.motion import (
     Motion,
     MotionSegment,
     Told,
+    law_of,
 )
 from uk_dynamics.mechanism.dynamics.nonideal_forces import workless
 from uk_dynamics.mechanism.dynamics.servo_evaluation import (

@@ -132,6 +132,13 @@ class CompiledController(Protocol):
         """Itself in C; otherwise what keeps it in Python, empty where it is not to be compiled."""
 
 
+def law_of(controller: object) -> CompiledLaw | str:
+    """A controller in C; otherwise what keeps it in Python, see :class:`CompiledController`."""
+    if isinstance(controller, CompiledController):
+        return controller.compiled()
+    return f"{type(controller).__name__}, an object of Python"
+
+
 class EffortQueue:
     """Motor efforts with the instants at which they take effect, in order; C works on it too."""
 

@@ -4,12 +4,12 @@
 
 from collections.abc import Sequence
 
-from uk_dynamics.mechanism.kinematics.configuration_search import (
+from uk_dynamics.mechanism.kinematics.force_envelope import ForceEnvelope, StaticLoads
+from uk_dynamics.mechanism.kinematics.independent_coordinates import IndependentCoordinates
+from uk_dynamics.mechanism.kinematics.inverse_and_forward_kinematics import (
     forward_kinematics,
     inverse_kinematics,
 )
-from uk_dynamics.mechanism.kinematics.force_envelope import ForceEnvelope, StaticLoads
-from uk_dynamics.mechanism.kinematics.independent_coordinates import IndependentCoordinates
 from uk_dynamics.mechanism.kinematics.jacobian import frame_jacobian, transmission
 from uk_dynamics.mechanism.kinematics.loop_motion import Positions, states_of
 from uk_dynamics.mechanism.kinematics.singularities import dexterity, nearest_singularity

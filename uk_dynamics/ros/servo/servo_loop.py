@@ -79,11 +79,10 @@ class ServoLoop:
         chosen = selection if self._by_trajectory else prediction_selection
         self._dynamics = make_dynamics(mechanism, chosen(node, settings))
         period = self.controller.control_period
-        tasks = self.controller.tasks
         self._prediction = DelayPrediction(
             mechanism,
             period,
-            met=0.0 if tasks is None else tasks.met_delay,
+            tasks=self.controller.tasks,
             backend=prediction_selection(node, settings),
         )
         self._in_c = ControlPeriods(self.controller, self._prediction)
