@@ -4,39 +4,30 @@
 
 from collections.abc import Mapping
 from functools import partial
-from itertools import compress
 from typing import Any
 
 import numpy as np
 
-from uk_dynamics.compilation.runtime import CompiledServo, ForeignReferenceError, PastPeriod
+from uk_dynamics.compilation.runtime import ForeignReferenceError
 from uk_dynamics.constraints.references import References, ReferenceSample
 from uk_dynamics.control.command import Command
-from uk_dynamics.control.limits.motor_limits import Bounds
-from uk_dynamics.control.servo.compiled_period import CompiledPeriod, PeriodCommand
-from uk_dynamics.control.servo.contact_schedule import Answer
+from uk_dynamics.control.servo.compiled_period import CompiledPeriod
 from uk_dynamics.control.servo.servo_backend import compiled_servo
-from uk_dynamics.control.servo.servo_settings import ServoSettings
-from uk_dynamics.core.servo import Measurement, ServoSolution, passage, surface
+from uk_dynamics.control.servo.servo_command import ServoCommands, caused_by
+from uk_dynamics.core.servo import Measurement, passage, surface
 from uk_dynamics.exceptions import expect_size
 from uk_dynamics.mechanism.dynamics import (
     Backend,
     Demand,
     RobustDemand,
-    ServoOutcome,
-    Standing,
     TrackingErrors,
     require_finite,
     require_finite_reference,
 )
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 
-__all__ = ["Command", "ServoController"]
 
-_NOTHING_PROMISED: dict[str, Any] = {"error_bound": None, "beyond_bound": ()}
-
-
-class ServoController(ServoSettings):
+class ServoController(ServoCommands):
     """The servo law (servo paper (35), in the dynamics constrained by the structure), with limits.
 
     Where tasks do not determine the efforts, uᵀ W u is minimised, with W = 1/limit² unless the
@@ -139,7 +130,7 @@ class ServoController(ServoSettings):
             efforts, settled = servo.efforts, True
         else:
             efforts, settled = self._evaluator.allocate(servo, demand, bounds.lower, bounds.upper)
-        caused, stood = _caused(outcome, efforts), None
+        caused, stood = caused_by(outcome, efforts), None
         if standing is not None:
             assert self._plan is not None
             stood = self._plan.answer(servo, efforts, standing)
@@ -153,12 +144,6 @@ class ServoController(ServoSettings):
         return Command(
             **told, **caused, **self._promised(relative), robust=outcome.robust, held=held
         )
-
-    def _relative(self, law: CompiledServo, past: PastPeriod) -> TrackingErrors:
-        """Errors of a period in C relative to the path of a blended start."""
-        found = TrackingErrors(*(law.told(past, f"tracking_{what}") for what in ("error", "rate")))
-        now = float(past.answers[0]) - 0.5 * (self.control_period or 0.0)
-        return self.start.along(found, self.blend_time, now, now)[0]
 
     def _friction_forces(self, ahead: State) -> Array | None:
         """What friction and damping at smoothed velocities are more than at those ahead, (nv,)."""
@@ -189,105 +174,12 @@ class ServoController(ServoSettings):
             return Measurement(*np.zeros((4, 1)))._replace(elapsed=np.ones(1))
         return self.prediction.told
 
-    def _promised(self, errors: TrackingErrors) -> dict[str, Any]:
-        """The promised bounds, and which rows are beyond."""
-        if self.promise is None:
-            return _NOTHING_PROMISED
-        constraints, bound = self.tasks.constraints, self._bound()
-        found = np.where(constraints.position_rows, errors.residual, errors.rate)
-        beyond = np.abs(found / constraints.reference_scale) > bound
-        return {"error_bound": bound, "beyond_bound": tuple(compress(self.row_names, beyond))}
-
     def _holds(self, rank: int) -> bool:
         """Whether this period holds the last efforts, in a singular configuration."""
         fields = self.memory.fields
         past = [fields[x] for x in ("regular_rank", "periods_held", "known_commands", "period")]
         hold, past[0][:], past[1][:] = passage(np.array([float(rank)]), *past)
         return bool(hold[0])
-
-    def _told(
-        self,
-        servo: ServoSolution,
-        errors: TrackingErrors,
-        efforts: Array,
-        limited: Mapping[str, str],
-        stood: Answer | None,
-        *,
-        settled: bool,
-    ) -> dict[str, Any]:
-        """What the tasks get by efforts, which are those of the closed form or others."""
-        residual, missing = servo.residual, dict[str, float]()
-        unreachable: tuple[str, ...] = ()
-        if efforts is not servo.efforts or not servo.fully_reachable or servo.crosses:
-            residual, missed = servo.missed(efforts)
-            missing = {
-                name: float(np.linalg.norm(residual[rows]))
-                for name, rows in self.tasks.constraints.slices.items()
-                if missed[rows].any()
-            }
-            unreachable = tuple(compress(self.row_names, ~servo.reachable))
-        return {
-            "efforts": efforts,
-            "requested": servo.efforts,
-            "limited_by": limited if stood is None else {**limited, **stood.limited},
-            "unreachable": unreachable,
-            "missing": missing if stood is None else stood.missing | missing,
-            "residual": residual,
-            "tracking_error": self.tasks.lacking(errors.residual)
-            / self.tasks.constraints.reference_scale,
-            "tracking_rate": errors.rate / self.tasks.constraints.reference_scale,
-            "servo": servo,
-            "settled": settled,
-            "contact_forces": {} if stood is None else stood.forces,
-        }
-
-    def command_of(self, period: CompiledPeriod, efforts: Array, flags: Array) -> Command:
-        """The command of the last period in C, by the efforts that are sent and its law's flags."""
-        law, flags, held = period.servo, flags.copy(), bool(self.memory.fields["periods_held"][0])
-        past, limit = law.past(), self.limits.effort.copy()
-        promised = _NOTHING_PROMISED
-        if self.promise is not None:
-            promised = self._promised(self._relative(law, past))
-        names, acts = self.mechanism.actuators.names, self.robust
-
-        plan, standing = self._plan, None
-        if plan is not None:
-            standing = plan.stood(law.told(past, "asked"), law.told(past, "contact_most"))
-
-        def decided() -> tuple[ServoSolution, Array, dict[str, str], bool]:
-            servo = law.solution_of(past)
-            if held:
-                found = efforts if plan is None else law.told(past, "limited")
-                return servo, found, {}, True
-            bounds = Bounds(law.told(past, "lower"), law.told(past, "upper"), limit, limit)
-            own = servo if plan is None or standing is None else plan.part(servo, standing)
-            if self._serves(own, bounds, standing):
-                return servo, servo.efforts, {}, True
-            found = law.told(past, "limited")
-            limited = bounds.reasons(names, found[: len(names)])
-            limited |= dict.fromkeys(compress(names, flags[: len(names)]), "power")
-            limited |= dict.fromkeys(compress(names, flags[len(names) :]), "rate")
-            return servo, found, limited, bool(law.told(past, "finished"))
-
-        def find(name: str) -> dict[str, Any]:
-            servo, found, limited, settled = decided()
-            if name in ("qdd", "free"):
-                return _caused(law.outcome_of(past), found)
-            rows = len(self.tasks.constraints)
-            errors = (law.told(past, f"tracking_{what}")[-rows:] for what in ("error", "rate"))
-            stood = None
-            if plan is not None and standing is not None:
-                own = plan.part(servo, standing)
-                own_efforts = own.efforts if found is servo.efforts else plan.of(found, standing)
-                stood = plan.answer(own, own_efforts, standing)
-                servo, found = stood.servo, stood.efforts
-            told = self._told(
-                servo, TrackingErrors(*errors), found, limited, stood, settled=settled
-            )
-            robust = law.robustness_of(past) if acts else None
-            return told | promised | {"robust": robust, "efforts": efforts, "held": held}
-
-        return PeriodCommand.of(efforts, find)
 
     def compiled(self) -> CompiledPeriod | str:
         """Whole control periods in C; otherwise what keeps them in Python, by name.
@@ -361,19 +253,3 @@ class ServoController(ServoSettings):
         """Inputs of the dynamics that apply a command to the mechanism."""
         tau = self.mechanism.actuators.matrix @ command.efforts
         return Inputs(tau=tau, active=self.active, references=self.structure)
-
-    def _serves(
-        self, servo: ServoSolution, bounds: Bounds, standing: Standing | None = None
-    ) -> bool:
-        """Whether the closed form is the answer, without a search."""
-        if standing is not None:
-            assert self._plan is not None
-            within = bounds.contain(servo.efforts[: len(bounds.lower)])
-            return within and self._plan.serves(servo, standing)
-        conflict = servo.crosses or (self._ranked and not servo.fully_reachable)
-        return bounds.contain(servo.efforts) and not conflict
-
-
-def _caused(outcome: ServoOutcome, efforts: Array) -> dict[str, Any]:
-    """The motion that efforts cause, and that without them."""
-    return {"qdd": outcome.qdd + outcome.response(efforts), "free": outcome.free}
