@@ -66,7 +66,7 @@ def test_the_planned_centre_of_mass_is_a_pendulum_over_the_feet_that_stand() -> 
         c, _, bend = np.array([by_task[f"balance.{axis}"] for axis in "xy"]).T
         p = c - plan()["height"] / 9.81 * bend
         off.append(np.abs(p - footsteps().pressure(plan(), np.array([t]))[0]).max())
-        stands = [x.spec.name[:-5] for x in tasks.standing.entries if x.share(t) > 0.0]
+        stands = [tasks.standing.entries[i].spec.name[:-5] for i in tasks.standing.planned(t)]
         places = np.array([[by_task[f"{f}_swing.{axis}"][0] for axis in "xy"] for f in stands])
         low, high = places.min(axis=0), places.max(axis=0)
         # m: inside the soles by 2 cm at least, splines through points of 40 ms taken in

@@ -17,6 +17,7 @@ from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanis
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array
 from uk_dynamics.model.kinematics import Workspace
 
+_Held = tuple[tuple[int, ...], ActiveConstraints | None, tuple[ActiveConstraints, Array]]
 Active = TypeVar("Active", ActiveConstraints, ActiveConstraints | None)
 
 #: N, per unit weight of the machine: the largest normal force of a point whose ramp is under way.
@@ -30,12 +31,6 @@ class Stand:
 
     spec: StandingSpec
     points: tuple[int, ...]  # its points, by their place among all
-
-    def share(self, t: float) -> float:
-        """Part of its force that it may take at t, in s; 0 where it does not stand by its plan."""
-        begin, end = np.array(self.spec.intervals).T
-        now, ramp = (np.full(len(begin), x) for x in (t, self.spec.ramp))
-        return float(planned_share(now, begin, end, ramp).max())
 
 
 class StandingContacts:
@@ -122,11 +117,15 @@ class StandingContacts:
             lifted += [known_entries.get(task.while_lifted or "", -1)] * size
         # entry while which stands a row of the tasks asks for nothing, or −1, (mt,)
         self.lifted: Indices = np.array(lifted, dtype=np.intp)
+        # entry, begin, end and ramp of each interval of the plan, (4, n)
+        plan = [(i, *x, e.ramp) for i, e in enumerate(spec.contacts) for x in e.intervals]
+        self._plan = np.array(plan).T
+        # what stood and was on when it was last asked, and the answer
+        self._held: _Held | None = None
 
     @property
     def settings(self) -> dict[str, Array]:
         """What a law in C knows of them, by fields of its memory."""
-        plan = [(i, *x) for i, stand in enumerate(self.entries) for x in stand.spec.intervals]
         return {
             "contact_friction": self.friction,
             "contact_limit": self.most,
@@ -138,7 +137,7 @@ class StandingContacts:
             "contact_detected": np.array(
                 [s.spec.stands == "detected" for s in self.entries], float
             ),
-            "contact_plan": np.array(plan).ravel(),
+            "contact_plan": self._plan[:3].T.ravel(),
             "lifted_by": np.append(np.full(len(self.damping), -1.0), self.lifted),
         }
 
@@ -164,6 +163,12 @@ class StandingContacts:
         """
         return -rows.bias - self.damping * rows.rate
 
+    def planned(self, t: float) -> tuple[int, ...]:
+        """Entries that stand by their plan at t, in s."""
+        entry, begin, end, ramp = self._plan
+        stands = planned_share(np.full(len(entry), t), begin, end, ramp) > 0.0
+        return tuple(sorted({int(i) for i in entry[stands]}))
+
     def held(
         self, t: float, active: ActiveConstraints | None = None
     ) -> tuple[ActiveConstraints, Array]:
@@ -172,15 +177,20 @@ class StandingContacts:
         Active is what is on, and closed; None: as in the mechanism file, and what would be detected
         stands. Task rows that ask for nothing then have 0, others 1, (mt,).
         """
+        stands = self.planned(t)
+        if self._held is not None and self._held[0] == stands and self._held[1] is active:
+            return self._held[2]
         base = self.without(active or self._initial)
-        stands = [i for i, stand in enumerate(self.entries) if stand.share(t) > 0.0]
         points = {k for i in stands for k in self.entries[i].points}
         if active is not None:
             detected = {k for s in self.entries if s.spec.stands == "detected" for k in s.points}
             points -= {k for k in detected if self.names[k] not in active.names}
         names = {name for k in points for name in self.constraints[k]}
         on = ActiveConstraints(base.names | names, base.captured, base.sliding)
-        return on, np.where(np.isin(self.lifted, stands), 0.0, 1.0)
+        asked = np.where(np.isin(self.lifted, stands), 0.0, 1.0)
+        asked.setflags(write=False)
+        self._held = stands, active, (on, asked)
+        return on, asked
 
     def with_closed(
         self, active: ActiveConstraints | None, closed: frozenset[str]

@@ -82,7 +82,7 @@ class CompiledStanding:
 
     def loop_closure_error(self, state: State, inputs: Inputs) -> float:
         """Largest residual of the structure."""
-        return self._otherwise.loop_closure_error(state, inputs)
+        return self.law.loop_closure_error(state, inputs)
 
     def errors(self, state: State, references: References | None = None) -> TrackingErrors:
         """Residuals and rates of the task rows."""

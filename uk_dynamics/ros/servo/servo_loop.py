@@ -134,7 +134,7 @@ class ServoLoop:
         importlib.import_module("scipy.optimize")  # for an effort at its limit, before it is in C
         self._timing.start()
         with contextlib.suppress(UkDynamicsError, np.linalg.LinAlgError):  # measured states decide
-            self._decide(self.mechanism.start())
+            self._decide(self.mechanism.start(), self._inputs())
         self._prediction.reset()
 
     def start(self) -> None:
@@ -282,9 +282,10 @@ class ServoLoop:
             self._sent.feed()
             self.commands.drive(*self._answered[1:], stamp)
             return
+        inputs = self._inputs()
         if self._answered is not None and not self._by_trajectory:
             last, efforts, _ = self._answered
-            inputs, period = self._inputs(), self.controller.control_period or 0.0
+            period = self.controller.control_period or 0.0
             elapsed = (at - last) * 1e-9
             if reason := self._frozen.look(self._states.state, inputs, efforts, elapsed, period):
                 self._end(Fault.FROZEN_POSITION, reason)
@@ -301,7 +302,7 @@ class ServoLoop:
             if error > self._settings["residual_limit"]:
                 self._end(Fault.OPEN_LOOP, f"constraints are violated by {error:.3g} m or rad")
                 return
-            efforts, setpoints = self._decide(state)
+            efforts, setpoints = self._decide(state, inputs)
         except DelayError as error:  # too old to be answered, once or all the time
             if self._answerable.age > self._settings["state_timeout"]:
                 self._end(Fault.LONG_DELAY, str(error))
@@ -324,7 +325,7 @@ class ServoLoop:
         self._delay.answered(at, efforts, reader.effort)
         self._timing.end(stamp)
         self._topics.publish(stamp, state, self._last_command, self.references.followed)
-        self._motion.see(state, self._inputs())
+        self._motion.see(state, inputs)
 
     def _begin(self, efforts: Array) -> None:
         """Start at the first measured state, with joint efforts (nv,), zero where not measured."""
@@ -340,9 +341,9 @@ class ServoLoop:
             self._command = self._in_c.command()
         return self._command
 
-    def _decide(self, state: State) -> tuple[Array, list[Setpoint]]:
+    def _decide(self, state: State, inputs: Inputs) -> tuple[Array, list[Setpoint]]:
         """Efforts for a measured state; and setpoints, for drives that follow trajectories."""
-        followed, inputs = self.references.followed, self._inputs()
+        followed = self.references.followed
         if self._desired is not None:
             if self._delay.delay > self._prediction.longest:
                 raise DelayError(self._delay.delay, self._prediction.longest)
