@@ -65,6 +65,10 @@ def test_it_has_the_efforts_and_forces_of_the_interpreted_law(biped: Mechanism) 
         assert other.settled
         assert one.limited_by == other.limited_by
         assert one.free.rank == other.free.rank
+        pulled = replace(state, q=biped.model.integrate(state.q, 1e-3 * rng.normal(size=len(v))))
+        one_error, other_error = (law.loop_closure_error(pulled) for law in (compiled, interpreted))
+        assert one_error > 1e-4
+        assert abs(one_error - other_error) < 1e-12  # rounding of some 1 m
     assert 5 < searched < 29  # the closed form serves some
 
 

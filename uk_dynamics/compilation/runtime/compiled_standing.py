@@ -152,6 +152,9 @@ class CompiledStanding:
                     servo = law.evaluate(trial.state, demand).servo
                     within, _ = law.allocate(servo, demand, -limits, limits)
                     return {
+                        "largest residual of loops": np.array(
+                            [law.loop_closure_error(trial.state, Inputs())]
+                        ),
                         "efforts and contact forces": servo.efforts,
                         "efforts and contact forces within limits": within,
                         "shortfall of tasks and contacts": servo.residual,
