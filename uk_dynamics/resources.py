@@ -62,10 +62,7 @@ def shipped_files(kind: str) -> dict[str, Path]:
 def package_directory(package: str) -> Path:
     """Absolute path of ``share/<package>`` in the first prefix that knows a ROS package.
 
-    Pip packages that bring an ament index are found, too.
-
-    Raises:
-        InputError: No prefix knows the package.
+    Pip packages that bring an ament index are found, too; of unknown ones, InputError.
     """
     if package == PACKAGE:
         return share_directory()

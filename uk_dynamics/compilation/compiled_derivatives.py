@@ -177,11 +177,7 @@ class CompiledStates:
         """Load the library; compile it when it is not in the cache.
 
         It is of many states or of the projection of a mechanism, or of the efforts of tasks of one
-        that varies no parameters.
-
-        Raises:
-            CompilationError: Some part cannot be compiled, or there is no compiler, or none with
-                vectors where many states need them.
+        that varies no parameters. Many states need a compiler with vectors.
         """
         #: The library.
         self.path = library_of(subject, kind)

@@ -221,11 +221,7 @@ def controllers(
     # for distributions that do not have it.
     effort_type: str = ZEROING_CONTROLLER,
 ) -> str:
-    """Parameters of controller_manager and its controllers, as YAML.
-
-    Raises:
-        InputError: A motor cannot be commanded through one joint.
-    """
+    """Parameters of controller_manager and its controllers, as YAML; each motor is of one joint."""
     driven = [joint.name for joint in hardware_joints(mechanism) if joint.driven]
     base = f"/{namespace.strip('/')}/" if namespace.strip("/") else ""
 

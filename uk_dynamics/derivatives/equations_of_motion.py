@@ -193,13 +193,7 @@ class EquationsOfMotion(StateByState):
         return found._replace(rows=on * found.rows, rates=on * found.rates)
 
     def _solve(self, state: State, inputs: Inputs) -> _Solved:
-        """Differentiate the interpreted solution.
-
-        Raises:
-            InputError: A contact has just begun to slide.
-            UndeterminedMotionError: Some motion has neither inertia nor constraint.
-            StateError: The state or the forces have the wrong size, or are not finite.
-        """
+        """Differentiate the interpreted solution; InputError: a contact has just begun to slide."""
         require_finite(self._mechanism.model, state, inputs)
         prepared = self._dynamics.prepare(state, inputs)
         solution = self._dynamics.solve(prepared, state, inputs)

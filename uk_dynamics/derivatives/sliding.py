@@ -34,11 +34,7 @@ class Sliding:
         held: EquationDerivatives,  # at the solution, without friction of what slides
         parameters: Sequence[str],  # names of what it is differentiated by; empty: by the state
     ) -> None:
-        """Differentiate the friction of contacts, with loads held.
-
-        Raises:
-            InputError: A contact has just begun to slide.
-        """
+        """Differentiate the friction of contacts, loads held; InputError: one begins to slide."""
         active = inputs.active
         slides = {} if active is None else mechanism.contact_friction.own(active.sliding)
         # as of :class:`EquationDerivatives`, with the friction of what slides, (nv, D)

@@ -255,11 +255,7 @@ class _Problem:
         self._progress = progress
 
     def misfit(self, values: Array) -> Array:
-        """Misfits of each sample, (samples, joints and coordinates of the tracker).
-
-        Raises:
-            InputError: The loops do not close near the measurements.
-        """
+        """Misfits of each sample, (samples, joints and tracker coordinates), if loops close."""
         given = dict(zip(self._names, values.tolist(), strict=True))
         offsets = np.array([given.get(f"encoders.{name}", 0.0) for name in self._encoders])
         geometry = {name: x for name, x in given.items() if name in self._mechanism.parameters}

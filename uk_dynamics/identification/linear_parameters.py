@@ -57,12 +57,7 @@ def linear_parameters(
     patterns: Sequence[str] = DEFAULT,  # names in which ``*`` stands for anything
     payload: str | None = None,  # a link that carries a body that is in no file
 ) -> tuple[LinearParameter, ...]:
-    """Those whose names match a pattern, and those of a payload.
-
-    Raises:
-        UnknownNameError: A pattern matches nothing, or the link does not exist.
-        InputError: The link does not move.
-    """
+    """Those whose names match a pattern, and those of a payload on a link that moves."""
     known = {parameter.name: parameter for parameter in _all(mechanism)}
     chosen = {name: known[name] for name in matching(patterns, known, DEFAULT, "parameter")}
     if payload is not None:

@@ -122,12 +122,7 @@ class Regressor:
     """Equations of motion of a mechanism in some of its parameters."""
 
     def __init__(self, mechanism: Mechanism, parameters: Sequence[LinearParameter]) -> None:
-        """Check that the equations are linear.
-
-        Raises:
-            InputError: The mechanism has friction in loop joints, forces of a user, or compliant
-                constraints.
-        """
+        """Check that equations are linear: no friction in loops, compliance or user's forces."""
         problem = ""
         if mechanism.friction.active or mechanism.nonideal is not None:
             problem = "friction in loop joints, or a non-ideal force"
@@ -216,9 +211,6 @@ class Regressor:
         """The equations at all samples; zero near singular configurations and without efforts.
 
         They are those of independent joints; None: of motors, if they determine the others.
-
-        Raises:
-            InputError: The mechanism cannot move, or no sample can be used.
         """
         states = [
             State(float(t), q, v) for t, q, v in zip(motions.t, motions.q, motions.v, strict=True)

@@ -200,10 +200,6 @@ class Plant:
         """Constrained acceleration, (nv,); NaN if a trial step diverges.
 
         Integrators with error control respond to NaN with a smaller step.
-
-        Raises:
-            UndeterminedMotionError: Some motion has neither inertia nor constraint.
-            StateError: The controller's efforts have the wrong size or are not finite.
         """
         if not _bounded(q, v):
             return np.full(len(v), np.nan)
@@ -238,12 +234,7 @@ class Plant:
         return self.dynamics.project(state, self.inputs)
 
     def project_step(self, start: State, end: State) -> State:
-        """The end of a step projected onto the constraints.
-
-        Raises:
-            SimulationError: The loops cannot be closed, constraints jump, or the motion has
-                diverged.
-        """
+        """The end of a step on the constraints; SimulationError: they jump, or motion diverged."""
         if not _bounded(end.q, end.v):
             raise SimulationError("the motion has become infinite; take smaller steps", end.t)
         try:
@@ -252,13 +243,7 @@ class Plant:
             raise SimulationError(str(error), end.t) from None
 
     def switch(self, state: State, changes: Mapping[str, bool]) -> Switched:
-        """Switch constraints on or off, and inform the controller.
-
-        Raises:
-            UnknownNameError: There is no such switchable constraint.
-            ActivationError: A constraint is too far from the pose it requires.
-            SimulationError: The loops cannot be closed with it.
-        """
+        """Switch constraints on or off, and inform the controller; errors: see :func:`switch`."""
         switched = switch(self.mechanism, self.dynamics, state, changes, self.inputs)
         self.set_active(switched.active)
         return switched

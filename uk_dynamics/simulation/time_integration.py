@@ -58,11 +58,7 @@ class Advance:
     _begun: bool = field(default=False, repr=False)
 
     def begin(self, state: State) -> State:
-        """Let contacts strike, close, stick and slide under new efforts, before the first sample.
-
-        Raises:
-            SimulationError: A gap is negative.
-        """
+        """Let contacts strike, close, stick and slide under new efforts, before a first sample."""
         first, self._begun = not self._begun, True
         if self.plant.contacts is None or not (first or self.method in ADAPTIVE_METHODS):
             return state
@@ -75,9 +71,6 @@ class Advance:
         """States at increasing times after the start, in s, the last of which is the end.
 
         Efforts are held, or those of a law that Python asks.
-
-        Raises:
-            SimulationError: The loops cannot be kept closed or the step size vanishes.
         """
         plant = self.plant
         if plant.contacts is not None and self.method in ADAPTIVE_METHODS:

@@ -105,11 +105,7 @@ def library_of(
     """The library of a mechanism, or of tasks; it is made when it is not in the cache.
 
     Kind None is that of one state of a mechanism, of the law of tasks; :attr:`Library.ENCODERS`
-    needs tables of the loops.
-
-    Raises:
-        CompilationError: Some part cannot be compiled, there is no compiler, it knows no vectors
-            where batches are asked for, or there is no cache.
+    needs tables of the loops. What keeps it from being made is a CompilationError.
     """
     check(subject)
     compiler = find_compiler()

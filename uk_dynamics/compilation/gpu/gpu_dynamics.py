@@ -129,11 +129,7 @@ class GpuDynamics(Fallback):
     def __init__(self, mechanism: ResolvedMechanism, device: CudaDevice | None = None) -> None:
         """Find the device; kernels are compiled when the first batch comes, in seconds to minutes.
 
-        Device None is the GPU of NVIDIA that CuPy has chosen.
-
-        Raises:
-            CompilationError: Some part cannot be compiled.
-            InputError: There is no such device.
+        Device None is the GPU of NVIDIA that CuPy has chosen; InputError: there is none.
         """
         check(mechanism, straight=True)
         super().__init__(InterpretedDynamics(mechanism))

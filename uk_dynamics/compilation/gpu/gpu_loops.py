@@ -44,11 +44,7 @@ class GpuLoops(LoopMover):
     def __init__(self, tasks: Tasks, device: CudaDevice | None = None) -> None:
         """Find the device, and compile the kernel when it is the first time in this process.
 
-        Device None is the GPU of NVIDIA that CuPy has chosen.
-
-        Raises:
-            CompilationError: Some part cannot be compiled, or there is no compiler.
-            InputError: There is no such device.
+        Device None is the GPU of NVIDIA that CuPy has chosen; InputError: there is none.
         """
         mechanism = tasks.mechanism
         check(mechanism, straight=True)

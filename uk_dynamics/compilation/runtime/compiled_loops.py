@@ -147,11 +147,7 @@ class CompiledLoops(LoopMover):
     def __init__(self, subject: Subject) -> None:
         """Load the library, of tasks with their law, or of a mechanism for laws of any kind.
 
-        It is compiled when it is not in the cache.
-
-        Raises:
-            CompilationError: Some part cannot be compiled, or there is no compiler.
-            WrongLibraryError: A mechanism: what was compiled moves otherwise than in Python.
+        It is compiled when it is not in the cache; a mechanism's is tried before it is used.
         """
         #: The file, in the cache.
         self.path = library_of(subject, Library.CLOSED_LOOPS)

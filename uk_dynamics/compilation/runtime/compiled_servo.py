@@ -167,12 +167,7 @@ class CompiledServo:
         # whether the library is known to answer rightly, or about to be tried
         verified: bool = False,
     ) -> None:
-        """Load the library; compile it when it is not in the cache.
-
-        Raises:
-            CompilationError: Some part cannot be compiled, or there is no compiler.
-            WrongLibraryError: What was compiled answers otherwise than the interpreted law.
-        """
+        """Load the library; compile it when it is not in the cache; try it, unless verified."""
         library = library_of(tasks)
         layout = ServoLayout(tasks)
         self._tasks = tasks

@@ -38,11 +38,7 @@ class Indexing:
         self._scope = scope
 
     def subscripted(self, node: ast.Subscript) -> str:
-        """The name that ``x[i]`` stands for: ``x_<i>``.
-
-        Raises:
-            ExpressionError: It is no name, or the subscript no index.
-        """
+        """The name ``x_<i>`` that ``x[i]`` stands for; ExpressionError: no name, or no index."""
         if not isinstance(node.value, ast.Name):
             raise ExpressionError("square brackets stand behind a name, such as x[i]")
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]

@@ -32,12 +32,7 @@ class IndependentJoints:
         # which ones; None: those with motors, if these determine the others
         names: Sequence[str] | None = None,
     ) -> None:
-        """Choose them.
-
-        Raises:
-            UnknownNameError: A joint does not exist.
-            InputError: The mechanism cannot move.
-        """
+        """Choose joints that exist and determine the motion, if there is any."""
         model = mechanism.model
         if names is None:
             self.indices = _chosen(mechanism, bases)

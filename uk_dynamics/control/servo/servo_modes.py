@@ -190,11 +190,7 @@ class ServoModes:
         self.start_transfer()
 
     def restrict(self, efforts: Array) -> None:
-        """Change the largest efforts, (motors,), in N or N·m, at once, within those of the file.
-
-        Raises:
-            InputError: A limit is negative or no number; nothing is changed.
-        """
+        """Change the largest efforts, (motors,), within the file's; InputError: none is changed."""
         for limits in (*(law.limits for law in self._laws.values()), self._transfer.limits):
             limits.restrict(efforts)
 
@@ -281,11 +277,7 @@ class ControlPeriods:
         self._law: CompiledLaw | None = None
 
     def efforts(self, state: State) -> Array | None:
-        """Efforts for a measured state, fresh, (motors,); None: Python has to decide.
-
-        Args:
-            state: Measured; its structure and tasks follow what their files say.
-        """
+        """Efforts for a measured state, fresh, (motors,), by the files; None: Python decides."""
         modes = self._modes
         if modes.structure or modes.mode != TASKS:
             return None

@@ -22,14 +22,9 @@ _FACES = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
 
 
 def without_missing_files(mujoco: Any, path: Path) -> tuple[Any, list[tuple[str, str]]]:
-    """Compile a model; where files of shapes are missing, with others in their place.
+    """The model, with others for missing files of shapes; and what is missing, and its meaning.
 
-    Returns:
-        The model, and what is missing, each with what that means.
-
-    Raises:
-        InputError: A moving body takes its mass from a mesh that is missing.
-        ValueError: MuJoCo refuses the model.
+    InputError: a moving body takes its mass from such a mesh.
     """
     said: list[str] = []
     mujoco.set_mju_user_warning(said.append)  # or it writes a log into the working directory

@@ -81,8 +81,7 @@ class Factorization(ABC):
     ) -> Solution:
         """Acceleration under the constraints: review (36), servo paper (13).
 
-        Returns:
-            The solution; independent rows hold within rounding, dependent rows were checked.
+        Independent rows hold within rounding, dependent rows were checked.
         """
         qdd, coordinates = self._accelerate(F, b, nonideal)
         residual = self.A.dot(qdd)

@@ -75,11 +75,7 @@ class AdaptiveStepper:
         accelerations: Accelerations | None = None,
         names: Sequence[str] = (),  # of the velocities, for errors, (nv,)
     ) -> None:
-        """Start at a state.
-
-        Raises:
-            SimulationError: The acceleration at the start is not finite.
-        """
+        """Start at a state; SimulationError: the acceleration there is not finite."""
         limits = tolerances or Tolerances()
         self._space = space
         self._acceleration = acceleration

@@ -83,10 +83,8 @@ Mass = DenseMass | SingularMass
 def mass_factor(M: Array) -> DenseMass | SingularMass:
     """Factor M, (nv, nv), of which one triangle is read; it is not changed.
 
-    Gives the checked matrix instead where a pivot vanishes within rounding: M is singular.
-
-    Raises:
-        InputError: M has entries that are not finite, or a clearly negative eigenvalue.
+    Gives the checked matrix instead where a pivot vanishes within rounding: M is singular. A
+    clearly negative eigenvalue is an InputError.
     """
     lower, failed = dpotrf(M, 1, 0)
     # NaN and inf anywhere in M end up in this sum, and compare as False.

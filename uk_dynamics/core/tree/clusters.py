@@ -21,11 +21,7 @@ class Tree:
     """Bodies in depth-first order, so that the subtree of a body is a range behind it."""
 
     def __init__(self, parents: Sequence[int] | Indices) -> None:
-        """Number the subtrees.
-
-        Raises:
-            InputError: The bodies are not in depth-first order.
-        """
+        """Number the subtrees; InputError: the bodies are not in depth-first order."""
         # of each body, smaller than itself, −1 at the root, (n,)
         self.parents: Indices = np.array(parents, dtype=np.intp)
         n = len(self.parents)

@@ -77,12 +77,7 @@ def plan(
     project: bool,
     t: float,
 ) -> Plan:
-    """Check what a rollout is asked for; see :meth:`Dynamics.rollout`.
-
-    Raises:
-        StateError: Wrong shapes, or states and forces that are not finite.
-        InputError: Numbers that make no sense, or an unknown method.
-    """
+    """Check what a rollout is asked for: shapes, numbers, method; see :meth:`Dynamics.rollout`."""
     for name, value in (("steps", steps), ("every", every)):
         if value != int(value) or value < 1:
             raise InputError(f"expected a whole number of at least 1, found {value}", place=name)
@@ -120,11 +115,7 @@ def _forces(tau: ArrayLike | None, count: int, steps: int, nv: int) -> Array:
 
 
 def require_finite(model: RobotModel, state: State, inputs: Inputs | None = None) -> None:
-    """Refuse a state, forces or references that no motion can be computed from.
-
-    Raises:
-        StateError: Wrong sizes, or numbers that are not finite; names the joint or constraint.
-    """
+    """Refuse what no motion can be computed from: a StateError names joint or constraint."""
     if not math.isfinite(state.t):
         raise StateError(f"expected a finite time in s, found {state.t}", place="t")
     _require(state.q, model.position_names, "q", "position")

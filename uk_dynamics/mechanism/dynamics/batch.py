@@ -76,11 +76,7 @@ def sample_each(dynamics: Dynamics, given: States, inputs: Inputs) -> Samples:
 
 
 def goes_over_contacts(mechanism: ResolvedMechanism, given: Plan) -> bool:
-    """Whether the steps of a rollout go over contacts, stops and ropes.
-
-    Raises:
-        InputError: The mechanism has some and the method does not know them, or it has none.
-    """
+    """Whether the steps of a rollout go over contacts, stops and ropes, as the method does."""
     over = given.method == "moreau"
     if over == bool(mechanism.one_sided):
         return over

@@ -130,12 +130,7 @@ class Solver:
         self._part = part | ({"method": "auto"} if spec.method == "hierarchical" else {})
 
     def factorize(self, mass: Array, A: Array) -> Factorization:
-        """For accelerations: all rows, (m, nv), in their levels, with M, (nv, nv).
-
-        Raises:
-            UndeterminedMotionError: Some motion has neither inertia nor constraint.
-            SingularMassError: M is singular, and the method of the file divides by it.
-        """
+        """For accelerations: all rows, (m, nv), in their levels; raises as :func:`factorize`."""
         return self._factored(mass, A, self._natural_scale, self.rank_tolerance, self._all)
 
     def factorize_part(
@@ -145,12 +140,7 @@ class Solver:
         rank_tolerance: float,  # instead of that of the file
         chosen: Indices | None = None,  # which rows these are, (k,); None: all
     ) -> Factorization:
-        """For projections: rows that hold exactly, all on one level.
-
-        Raises:
-            UndeterminedMotionError: Some motion has neither inertia nor constraint.
-            SingularMassError: M is singular, and the method of the file divides by it.
-        """
+        """For projections: rows that hold exactly, all on one level; raises likewise."""
         scale = self._natural_scale if chosen is None else self._natural_scale[chosen]
         return self._factored(mass, A, scale, rank_tolerance, self._part)
 

@@ -90,12 +90,7 @@ class InterpretedDynamics(Dynamics):
         return self._model
 
     def prepare(self, state: State, inputs: Inputs = _NOTHING) -> Prepared:
-        """Terms and factorisation at a state.
-
-        Raises:
-            StateError: Wrong sizes, or numbers that are not finite.
-            UndeterminedMotionError: Some motion has neither inertia nor constraint.
-        """
+        """Terms and factorisation at a checked state, if every motion is determined there."""
         require_finite(self._model, state, inputs)
         own = self._own
         terms, rows = own.terms.evaluate(state.t, state.q, state.v, inputs)

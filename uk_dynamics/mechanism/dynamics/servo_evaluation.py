@@ -115,12 +115,7 @@ class ServoEvaluator(Protocol):
     def evaluate(
         self, state: State, demand: Demand, references: References | None = None
     ) -> ServoOutcome:
-        """The law at a state, for which efforts are made right.
-
-        Raises:
-            UnknownNameError, StateError: As :meth:`Tasks.sample`.
-            UndeterminedMotionError: Some motion has neither inertia nor constraint.
-        """
+        """The law at a state, for which efforts are made right, if motions are determined there."""
 
     def allocate(
         self, servo: ServoSolution, demand: Demand, lower: Array, upper: Array

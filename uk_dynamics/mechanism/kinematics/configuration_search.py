@@ -42,11 +42,7 @@ class ConfigurationSearch:
         self._free = free_velocities(mechanism, self._hold)
 
     def nearest(self, tasks: Tasks, problem: str) -> Array:
-        """The solution on the branch of the seed, or else one from other starts.
-
-        Raises:
-            AssemblyError: There is none, with how much is missing where it came closest.
-        """
+        """The solution on the branch of the seed, or one from other starts, or an AssemblyError."""
         mechanism = self._mechanism
         found = assemble_on_tasks(mechanism, tasks, self.seed, self._hold)
         if found.closed and not found.limit_violations:
@@ -80,11 +76,7 @@ class ConfigurationSearch:
         return np.array([found[k] for k in np.argsort(ways)])
 
     def check_determined(self, q: Array, tasks: Tasks, problem: str) -> None:
-        """Refuse solutions that are not isolated.
-
-        Raises:
-            InputError: Motions are left, with their number and the joints that move most.
-        """
+        """Refuse solutions that are not isolated; an InputError names the joints that move most."""
         motion = LoopMotion(self._mechanism)
         motion.update(q)
         free = motion.basis(of_positions=True)

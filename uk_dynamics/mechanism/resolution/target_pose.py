@@ -29,11 +29,7 @@ def reference_of_pose(
 ) -> Array:
     """Values of the rows of a frame task whose child frame has a pose, (rows,), in m and rad.
 
-    Directions that the task leaves free do not count, nor does the rotation where it leaves all
-    rotations free.
-
-    Raises:
-        InputError: Numbers that are no pose, or a rotation about axes the task does not have.
+    What the task leaves free does not count; a rotation about other axes is an InputError.
     """
     if not isinstance(task.kind, Frame):
         raise TypeError(f"{task.name}: a task of type {task.type} has no pose")

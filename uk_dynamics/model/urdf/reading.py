@@ -42,10 +42,7 @@ ELSEWHERE = ("material", "gazebo", "transmission", "ros2_control", "sensor", "fr
 def read_urdf(urdf: str | Path, *, arguments: Mapping[str, str] | None = None) -> RobotDescription:
     """Read a description from a path, a ``package://`` address, a ``.xacro`` file or URDF text.
 
-    Arguments of a ``.xacro`` file are by name.
-
-    Raises:
-        UrdfError: One line that names file, link or joint, what is wrong and what would be right.
+    Arguments of a ``.xacro`` file are by name. An UrdfError says where and what to do.
     """
     return _read(read_source(urdf, arguments=arguments))
 
