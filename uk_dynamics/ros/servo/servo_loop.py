@@ -12,8 +12,8 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 
-from uk_dynamics.control import DelayPrediction, MotorCommand, reachable_acceleration
-from uk_dynamics.control.servo import TASKS, ControlPeriods, Setpoint, SetpointGenerator
+from uk_dynamics.control import reachable_acceleration
+from uk_dynamics.control.servo import TASKS, Setpoint
 from uk_dynamics.exceptions import DelayError, InputError, UkDynamicsError
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import ActiveConstraints, Array, Inputs, State
@@ -29,6 +29,7 @@ from uk_dynamics.ros.process.mechanism_source import (
     selection,
 )
 from uk_dynamics.ros.servo.command_authority import CommandAuthority
+from uk_dynamics.ros.servo.effort_decision import EffortDecision
 from uk_dynamics.ros.servo.fault_reactions import Fault
 from uk_dynamics.ros.servo.frozen_position_fault import FrozenPosition
 from uk_dynamics.ros.servo.live_settings import GainCheck, LiveSettings
@@ -47,10 +48,6 @@ from uk_dynamics.ros.timing.clock import (
 )
 from uk_dynamics.ros.topics.contact_input import contact_input
 from uk_dynamics.ros.topics.inputs import StateInput
-
-# Periods that trajectories reach ahead of the time at which they are sent: the next update of the
-# drives and the one it looks ahead to, and two messages that are late.
-_AHEAD = 4.0
 
 
 class ServoLoop:
@@ -79,27 +76,15 @@ class ServoLoop:
         chosen = selection if self._by_trajectory else prediction_selection
         self._dynamics = make_dynamics(mechanism, chosen(node, settings))
         period = self.controller.control_period
-        self._prediction = DelayPrediction(
-            mechanism,
-            period,
-            tasks=self.controller.tasks,
-            backend=prediction_selection(node, settings),
-        )
-        self._in_c = ControlPeriods(self.controller, self._prediction)
+        self._decision = EffortDecision(node, settings, self.controller, self._dynamics)
+        self._prediction = self._decision.prediction
         self._delay = LoopDelay(settings, mechanism.actuators.matrix, period, stamp_clock(node))
         self._gain_check = GainCheck(self.controller, settings)
         self._timing = ServoTiming(period)
         self._motion = MotionReport(mechanism, self._dynamics, settings)
-        self._desired: SetpointGenerator | None = None
-        if self._by_trajectory:
-            if period is None:
-                problem = "command_mode trajectory needs it: points are a period apart"
-                raise InputError(problem, place="parameter update_rate")
-            self._desired = SetpointGenerator(mechanism, period, self._dynamics)
         self._to_motors = np.linalg.pinv(mechanism.actuators.matrix)
         self._stamp = Time()
         self._answered: tuple[int, Array, list[Setpoint]] | None = None
-        self._command: MotorCommand | None = None  # the last one; C tells it when asked
         self._subscribed, self._sent, self._answerable = Watchdog(), Watchdog(), Watchdog()
         simulated = runs_on_simulated_time(node)
         self._frozen = FrozenPosition(mechanism, self._dynamics, settings)
@@ -135,7 +120,7 @@ class ServoLoop:
         self._timing.start()
         with contextlib.suppress(UkDynamicsError, np.linalg.LinAlgError):  # measured states decide
             self._decide(self.mechanism.start(), self._inputs())
-        self._prediction.reset()
+        self._decision.reset()
 
     def start(self) -> None:
         """Answer states from now on; nothing is commanded before the first one."""
@@ -144,7 +129,7 @@ class ServoLoop:
         self._guard.forget()
         self._frozen.forget()
         self._delay.start()
-        self._prediction.reset()
+        self._decision.reset()
         self._motion.forget()
         self._states.forget()
         if self._contacts is not None:
@@ -152,7 +137,6 @@ class ServoLoop:
         self._subscribed.forget()
         self._answerable.forget()
         self.commands.begin()
-        self._command = None
         self._answered = None
         self.running = True
 
@@ -227,7 +211,7 @@ class ServoLoop:
         self._states.report(report, self._settings["state_timeout"])
         if self._answered is None or not self.running:
             return
-        command = self._last_command()
+        command = self._decision.command()
         report.add(TIME_ORIGIN, str(self._states.origin.total))
         state = self._states.state
         self._motion.report(report, state, command.free, self._inputs())
@@ -271,7 +255,7 @@ class ServoLoop:
             if self.commands.on_its_way:
                 return
             self._states.begin_at(stamp)
-            self._prediction.reset()
+            self._decision.reset()
             self._answered = None
         self._stamp = stamp
         if self._answered is None:
@@ -324,48 +308,21 @@ class ServoLoop:
             self._subscribed.feed()  # who has heard one command may leave before the next look
         self._delay.answered(at, efforts, reader.effort)
         self._timing.end(stamp)
-        self._topics.publish(stamp, state, self._last_command, self.references.followed)
+        self._topics.publish(stamp, state, self._decision.command, self.references.followed)
         self._motion.see(state, inputs)
 
     def _begin(self, efforts: Array) -> None:
         """Start at the first measured state, with joint efforts (nv,), zero where not measured."""
         self.controller.reset(self._to_motors @ efforts)
-        if self._desired is not None:
-            self._desired.reset()
+        self._decision.begin()
         if not self._answerable.fed:
             rate = self._settings["update_rate"]
             self._log.info("driving" + (f" at {rate:g} Hz" if rate else ""))
 
-    def _last_command(self) -> MotorCommand:
-        if self._command is None:
-            self._command = self._in_c.command()
-        return self._command
-
     def _decide(self, state: State, inputs: Inputs) -> tuple[Array, list[Setpoint]]:
         """Efforts for a measured state; and setpoints, for drives that follow trajectories."""
-        followed = self.references.followed
-        if self._desired is not None:
-            if self._delay.delay > self._prediction.longest:
-                raise DelayError(self._delay.delay, self._prediction.longest)
-            setpoints = self._desired.setpoints(
-                state,
-                self._delay.delay + _AHEAD / self._settings["update_rate"],
-                lambda desired: self.controller.command(desired, followed),
-                self._inputs,
-                lead=self._settings["command_delay"],
-            )
-            self._command = self._desired.command
-            return self._command.efforts, setpoints
-        if not (followed or self.controller.structure):
-            efforts = self._in_c.efforts(state)
-            if efforts is not None:
-                self._command = None
-                return efforts, []
-        effective = self._prediction.at_effect(state, inputs)
-        command = self.controller.command(effective, followed)
-        self._prediction.sent(effective.t, command.efforts)
-        self._command = command
-        return command.efforts, []
+        followed, delay = self.references.followed, self._delay.delay
+        return self._decision.on(state, followed, inputs, self._inputs, delay)
 
     def _reach(self, q: Array, v: Array) -> Array:
         """Largest accelerations that the motors can cause, (nv,)."""
