@@ -35,6 +35,9 @@ LONGEST_ANSWER = 20.0  # s of real time; longer than the heartbeat may be missed
 # s of real time without a command, after which the simulated drives let go, as drives do whose
 # controller_manager has died
 DRIVE_TIMEOUT = 0.2
+# s between the stamps of a state, by controller_manager, and of its base, by the simulator: at most
+BASE_LAG = 0.05
+HURRIED = {"state_timeout": str(PATIENCE), "base_lag": str(BASE_LAG)}
 UPDATES = 10  # of controller_manager per step, in lockstep: at most; two are usual
 
 # to hardware.launch.py, which also starts viewers and recorders
@@ -130,7 +133,8 @@ def nodes(given):
             text = {"robot_description": ParameterValue(description.text, value_type=str)}
             started.append(node("robot_state_publisher", "robot_state_publisher", text))
         watching = watchers(node, given, files, description.root, after=driving)
-    started.append(node(PACKAGE, "forward_dynamics", mechanism))
+    lag = {"base_lag": BASE_LAG if real_time else 0.0}
+    started.append(node(PACKAGE, "forward_dynamics", mechanism, lag))
     return [*started, *watching]
 
 
@@ -148,7 +152,7 @@ def behind_ros2_control(node, mechanism, simulation, given):
         "autostart": "true",
         "updates": str(simulation["manager_updates"] or 1),
         "use_sim_time": str(not real_time).lower(),
-        **({"state_timeout": str(PATIENCE)} if real_time else UNHURRIED),
+        **(HURRIED if real_time else UNHURRIED),
     }
     states = [("joint_states", MACHINE_STATES_TOPIC)]
     by_joint = {"command_mode": "joint_state"}
