@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from uk_dynamics.control.static_stability import Standing, standing
     from uk_dynamics.core.equation.solution import Solution, Status
     from uk_dynamics.derivatives.effort_derivatives import ServoDerivatives
+    from uk_dynamics.derivatives.equilibrium_search import equilibrium
     from uk_dynamics.derivatives.linearization import linearize, linearize_along
     from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
     from uk_dynamics.derivatives.parameter_derivatives import ParameterDerivatives
     from uk_dynamics.derivatives.projection_derivatives import ProjectionDerivatives
-    from uk_dynamics.derivatives.statics import equilibrium
     from uk_dynamics.exceptions import UkDynamicsError
     from uk_dynamics.mechanism.analysis.equilibrium import Equilibrium
     from uk_dynamics.mechanism.analysis.linear_system import LinearSystem
@@ -62,7 +62,7 @@ _HOMES = {
     "Tasks": "uk_dynamics.mechanism.tasks",
     "Trajectory": "uk_dynamics.simulation.trajectory",
     "UkDynamicsError": "uk_dynamics.exceptions",
-    "equilibrium": "uk_dynamics.derivatives.statics",
+    "equilibrium": "uk_dynamics.derivatives.equilibrium_search",
     "forward_dynamics": "uk_dynamics.simulation.forward_dynamics",
     "internal_efforts": "uk_dynamics.control.internal_efforts",
     "inverse_dynamics": "uk_dynamics.control.inverse_dynamics",

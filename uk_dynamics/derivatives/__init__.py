@@ -4,8 +4,8 @@
 
 from uk_dynamics.derivatives.differentiator import DerivativeBackend, differentiable
 from uk_dynamics.derivatives.effort_derivatives import ServoDerivatives, has_effort_derivatives
+from uk_dynamics.derivatives.equilibrium_search import equilibrium
 from uk_dynamics.derivatives.linearization import linearize
 from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
 from uk_dynamics.derivatives.parameter_derivatives import ParameterDerivatives, by_parameters
 from uk_dynamics.derivatives.projection_derivatives import ProjectionDerivatives
-from uk_dynamics.derivatives.statics import equilibrium

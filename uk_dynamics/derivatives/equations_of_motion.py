@@ -16,7 +16,7 @@ from uk_dynamics.compilation.derivatives import EquationValues, motion_patterns
 from uk_dynamics.compilation.verification import Trial
 from uk_dynamics.core.equation import Factorization, Solution
 from uk_dynamics.derivatives.differentiator import DerivativeBackend, empty
-from uk_dynamics.derivatives.sliding import Sliding
+from uk_dynamics.derivatives.sliding_friction_derivatives import Sliding
 from uk_dynamics.derivatives.state_by_state import Arrays, Given, StateByState
 from uk_dynamics.mechanism.dynamics import (
     FOLLOWS_WITHIN,

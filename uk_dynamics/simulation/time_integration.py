@@ -22,9 +22,9 @@ from uk_dynamics.core.integration import (
 from uk_dynamics.mechanism.contact import ContactDynamics, ContactStepping
 from uk_dynamics.mechanism.dynamics import Instants, MotionSegment
 from uk_dynamics.mechanism.resolution import Array, State
-from uk_dynamics.simulation.creep import creeping
 from uk_dynamics.simulation.event_driven import EventDriven
 from uk_dynamics.simulation.plant import Plant
+from uk_dynamics.simulation.stiffness import creeping
 
 _STEPS_IN_C = (*FIXED_METHODS, "moreau", "DOP853")
 METHODS = (*ADAPTIVE_METHODS, *FIXED_METHODS, "moreau")

@@ -11,7 +11,7 @@ from support.mechanism_builder import near, shipped
 from uk_dynamics.compilation.emit.constants import constants
 from uk_dynamics.compilation.emit.generate import batch_source, source
 from uk_dynamics.compilation.emit.servo_source import servo_source
-from uk_dynamics.compilation.trace import regular
+from uk_dynamics.compilation.trace import regular_equation
 from uk_dynamics.compilation.trace.elimination import Elimination
 from uk_dynamics.compilation.trace.independent_rows import GramSchmidt
 from uk_dynamics.compilation.trace.sparse_vectors import sparse
@@ -95,11 +95,11 @@ def test_multipliers_of_redundant_rows_are_of_least_norm(kind):
     vanishing = np.array([kernel[0].get(r, 0.0) for r in range(4)])
     assert vanishing[2] == 1.0
     near(vanishing @ example.A, np.zeros(6), relative=1e-12)
-    found = regular.least_multipliers(example.answer.multipliers, kernel, 4)
+    found = regular_equation.least_multipliers(example.answer.multipliers, kernel, 4)
     force = np.array(example.factor.multiply_factor(example.answer.force))
     near(np.array(found), np.linalg.pinv(example.A.T) @ force, relative=1e-12)
     # row 1 has no part in it
-    assert regular.determined_rows(kernel, example.rows.squares) == [0.0, 1.0, 0.0, 0.0]
+    assert regular_equation.determined_rows(kernel, example.rows.squares) == [0.0, 1.0, 0.0, 0.0]
 
 
 def test_a_mass_that_is_not_positive_is_told_from_one_that_is():
@@ -110,9 +110,11 @@ def test_a_mass_that_is_not_positive_is_told_from_one_that_is():
 
 
 def test_rows_are_taken_that_are_independent_at_the_start():
-    assert regular.independent_at_start(shipped("five_bar")).keys() == {0, 2, 3}
-    assert regular.independent_at_start(shipped("landing_leg")) == {}  # switched
-    assert len(regular.independent_at_start(shipped("rrr3_modular"))) == 18  # level by level
+    assert regular_equation.independent_at_start(shipped("five_bar")).keys() == {0, 2, 3}
+    assert regular_equation.independent_at_start(shipped("landing_leg")) == {}  # switched
+    assert (
+        len(regular_equation.independent_at_start(shipped("rrr3_modular"))) == 18
+    )  # level by level
 
 
 def test_c_has_each_constant_of_the_rank_rule_once_and_from_python():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.mechanism_builder import arm, joint, link, mechanism, near, shipped
 
-from uk_dynamics.control.servo.period_memory import Prediction
+from uk_dynamics.control.servo.prediction_and_bumpless_start import Prediction
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.files.tasks_specification import TasksSpec

@@ -38,7 +38,7 @@ from uk_dynamics.compilation.gpu import GpuDynamics
 from uk_dynamics.compilation.runtime.compiled_batch import CompiledBatch
 from uk_dynamics.constraints.references.references import ReferenceSample
 from uk_dynamics.core.equation.solution import Status
-from uk_dynamics.mechanism.dynamics.batch import STATUSES, empty, put
+from uk_dynamics.mechanism.dynamics.batches_and_rollouts import STATUSES, empty, put
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, BatchSolution, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.resources import shipped_files

@@ -1,5 +1,5 @@
 /* Copyright 2026 the contributors of uk_dynamics; Apache-2.0 */
-/* A law of control whose efforts begin at those of another; see control/servo/period_memory.py. */
+/* A law of control whose efforts begin at those of another; see control/servo/servo_modes.py. */
 #pragma once
 
 #include <string.h>

@@ -9,7 +9,7 @@ from uk_dynamics.compilation.emit.c_source import LANES, SCALAR, Dialect, Writer
 from uk_dynamics.compilation.emit.c_text import header, part, table
 from uk_dynamics.compilation.emit.functions import Targets, function, places
 from uk_dynamics.compilation.emit.pieces import in_pieces
-from uk_dynamics.compilation.trace import regular
+from uk_dynamics.compilation.trace import regular_equation
 from uk_dynamics.compilation.trace.elimination import Elimination
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero, root, sparse
 from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects, in_order
@@ -177,7 +177,9 @@ def regular_function(
 def _regular(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> tuple[str, int]:
     """Text, and how much its parts share."""
     independent = _independent(mechanism)
-    found = regular.solve(mechanism, as_inputs(terms), independent) if independent else None
+    found = (
+        regular_equation.solve(mechanism, as_inputs(terms), independent) if independent else None
+    )
     if found is None:
         return "#define UK_REGULAR 0", 1
     writer = Writer(LANES)
@@ -270,17 +272,17 @@ def motions_function(
 
 def _coordinates(
     mechanism: ResolvedMechanism, inputs: SymbolicTerms
-) -> regular.RegularSolution | None:
+) -> regular_equation.RegularSolution | None:
     """A solution that has coordinates of the admissible motions."""
     independent = _independent(mechanism)
     if not independent:
         return None
-    return regular.solve(mechanism, inputs, independent, (Elimination,))
+    return regular_equation.solve(mechanism, inputs, independent, (Elimination,))
 
 
 def _independent(mechanism: ResolvedMechanism) -> dict[int, int]:
     """Rows at the start; none where the multipliers of the others compile long and gain little."""
-    independent = regular.independent_at_start(mechanism)
+    independent = regular_equation.independent_at_start(mechanism)
     rows = len(mechanism.constraints)
     short = rows * (rows - len(independent)) ** 2 <= _LONGEST_REDUNDANCY
     return independent if short else {}

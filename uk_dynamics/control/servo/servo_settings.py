@@ -18,7 +18,7 @@ from uk_dynamics.control.internal_efforts import InternalEfforts, checked_intern
 from uk_dynamics.control.limits.motor_limits import MotorLimits
 from uk_dynamics.control.servo.compiled_period import CompiledPeriod, Settings, period_answers
 from uk_dynamics.control.servo.contact_schedule import ContactSchedule
-from uk_dynamics.control.servo.period_memory import BumplessStart, Prediction
+from uk_dynamics.control.servo.prediction_and_bumpless_start import BumplessStart, Prediction
 from uk_dynamics.control.servo.robust_promise import Promise, promise
 from uk_dynamics.control.servo.servo_backend import servo_evaluator
 from uk_dynamics.control.servo.task_gains import TaskGains

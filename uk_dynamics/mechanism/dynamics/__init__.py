@@ -8,7 +8,7 @@ from uk_dynamics.mechanism.dynamics.arguments import (
     require_finite_reference,
     without_forces,
 )
-from uk_dynamics.mechanism.dynamics.batch import (
+from uk_dynamics.mechanism.dynamics.batches_and_rollouts import (
     INFINITE,
     evaluate_each,
     goes_over_contacts,

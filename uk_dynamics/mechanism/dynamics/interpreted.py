@@ -10,7 +10,7 @@ from uk_dynamics.constraints.rows import ConstraintTerms
 from uk_dynamics.core import Factorization
 from uk_dynamics.core.equation import Instant, Solution, formulas
 from uk_dynamics.mechanism.dynamics.arguments import require_finite, require_finite_answer
-from uk_dynamics.mechanism.dynamics.batch import (
+from uk_dynamics.mechanism.dynamics.batches_and_rollouts import (
     evaluate_each,
     goes_over_contacts,
     roll_smoothly,
