@@ -2,11 +2,12 @@
 
 """Times of compiled code in two checkouts, in turns: how much slower or faster has one become?
 
-``python studies/measurements/checkouts.py OLD NEW [--rounds 4] [mechanism ...]``, with an
-environment that has what both need. Each checkout has a cache of its own. Minima of the processor
-time of all rounds, in µs, and their ratio; a ratio above 1.05 is marked. With ``--compilation``,
-the processor time of first compilation instead, compilers and trial included, in s, with a fresh
-cache each time.
+``python studies/measurements/checkouts.py OLD NEW [--rounds 2] [--turns 60] [mechanism ...]``, with
+an environment that has what both need. Each checkout has a cache of its own. Each round, a process
+in one takes turns with a process in the other, some milliseconds each, so that both meet the same
+load. Minima of processor times, in µs, their ratio, and the median of the ratios of neighbours; a
+ratio of minima above 1.05 is marked. With ``--compilation``, the processor time of first
+compilation instead, compilers and trial included, in s, with a fresh cache each round.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
 
 TASKS = {
     "five_bar": "five_bar_sweep",
@@ -29,20 +32,15 @@ TASKS = {
     "stewart_platform": "stewart_platform_heave_roll",
     "dual_panda": "dual_panda_load",
 }
-PERIOD, REPEATS, ALLOWED = 2e-3, 9, 1.05
-Measured = Iterator[tuple[str, float]]
+PERIOD, TURN, WARMING, ALLOWED = 2e-3, 5e-3, 3, 1.05
 
 
-def least(call: Callable[[], object], calls: int, per: int = 1) -> float:
-    """Least processor time, in µs for each of ``per`` things a call does."""
-    call()
-    times = []
-    for _ in range(REPEATS):
-        begin = time.process_time()
-        for _ in range(calls):
-            call()
-        times.append((time.process_time() - begin) / calls)
-    return min(times) * 1e6 / per
+class Part(NamedTuple):
+    """What is measured."""
+
+    name: str
+    call: Callable[[], object]
+    per: int = 1  # things that a call does
 
 
 def spent() -> float:
@@ -50,7 +48,7 @@ def spent() -> float:
     return sum(os.times()[:4])
 
 
-def compiled(name: str) -> Measured:
+def compiled(name: str) -> Iterator[tuple[str, float]]:
     """First compilation, in s."""
     import uk_dynamics as ukd
 
@@ -72,8 +70,8 @@ def compiled(name: str) -> Measured:
         yield f"compile {part}", spent() - begin
 
 
-def measured(name: str) -> Measured:
-    """Times of everything that is compiled, in µs."""
+def parts_of(name: str) -> Iterator[Part]:
+    """Everything that is compiled."""
     import numpy as np
 
     import uk_dynamics as ukd
@@ -87,20 +85,20 @@ def measured(name: str) -> Measured:
     v = dynamics.project(ukd.State(0.0, start.q, 0.3 * rng.standard_normal(len(start.v)))).v
     state, tau = ukd.State(0.0, start.q, v), rng.standard_normal(len(v))
     inputs = ukd.Inputs(tau)
-    yield "evaluate", least(lambda: dynamics.evaluate(state, inputs), 1000)
-    yield "acceleration", least(lambda: dynamics.acceleration(state.q, v, tau), 1000)
+    yield Part("evaluate", lambda: dynamics.evaluate(state, inputs))
+    yield Part("acceleration", lambda: dynamics.acceleration(state.q, v, tau))
     for many in (256, 4096):
         states = [np.tile(x, (many, 1)) for x in (state.q, v, tau)]
         batch = partial(dynamics.evaluate_batch, *states, threads=1)
-        yield f"batch of {many}", least(batch, 8192 // many)
+        yield Part(f"batch of {many}", batch)
     states = [np.tile(x, (64, 1)) for x in (state.q, 0.1 * v)]
     roll = partial(dynamics.rollout, *states, steps=20, dt=1e-3, threads=1)
-    yield "rollout rk4, 64 x 20", least(roll, 3)
+    yield Part("rollout rk4, 64 x 20", roll)
     euler = partial(roll, method="semi_implicit_euler")
-    yield "rollout semi_implicit_euler, 64 x 20", least(euler, 3)
+    yield Part("rollout semi_implicit_euler, 64 x 20", euler)
 
     law = ukd.ServoController(machine, tasks, backend="compiled")
-    yield "law", least(lambda: law.command(state), 500)
+    yield Part("law", lambda: law.command(state))
     period = ukd.ServoController(machine, tasks, control_period=PERIOD, backend="compiled")
     instants = [ukd.State(PERIOD * i, start.q, start.v) for i in range(200)]
 
@@ -109,66 +107,116 @@ def measured(name: str) -> Measured:
         for one in instants:
             period.command(one)
 
-    yield "period", least(periods, 3, len(instants))
+    yield Part("period", periods, len(instants))
 
     def run(duration: float) -> ukd.Trajectory:
         return ukd.simulate(
             machine, start, duration, controller=period, control_period=PERIOD, backend="compiled"
         )
 
-    yield "simulate 0.5 s under control", least(lambda: run(0.5), 2)
+    yield Part("simulate 0.5 s under control", lambda: run(0.5))
     motion = ukd.MotionDerivatives(machine, "compiled")
-    yield "derivatives", least(lambda: motion.acceleration(state.q, v, tau), 300)
-    yield "derivatives with forces", least(lambda: motion.forces(state.q, v, tau), 300)
+    yield Part("derivatives", lambda: motion.acceleration(state.q, v, tau))
+    yield Part("derivatives with forces", lambda: motion.forces(state.q, v, tau))
     q, rates, efforts = (np.tile(x, (256, 1)) for x in (state.q, v, tau))
-    yield "derivatives of 256", least(lambda: motion.batch(q, rates, efforts, threads=1), 8)
+    yield Part("derivatives of 256", lambda: motion.batch(q, rates, efforts, threads=1))
     efforts_by = ukd.ServoDerivatives(tasks, "compiled")
-    yield "effort derivatives", least(lambda: efforts_by.at(state), 300)
-    yield "effort derivatives of 256", least(lambda: efforts_by.batch(q, rates, threads=1), 4)
+    yield Part("effort derivatives", lambda: efforts_by.at(state))
+    yield Part("effort derivatives of 256", lambda: efforts_by.batch(q, rates, threads=1))
 
 
-def child(checkout: Path, cache: str, arguments: list[str]) -> dict[str, float]:
-    """What a process in a checkout measured."""
+def answer(name: str) -> None:
+    """Print the names of all parts, then the time of a turn of each that is asked for."""
+    parts = {part.name: part for part in parts_of(name)}
+    calls = dict.fromkeys(parts, 1)
+    print(json.dumps(list(parts)), flush=True)
+    for wanted in map(str.strip, sys.stdin):
+        begin = time.process_time()
+        for _ in range(calls[wanted]):
+            parts[wanted].call()
+        each = (time.process_time() - begin) / calls[wanted]
+        calls[wanted] = max(1, round(TURN / each))
+        print(1e6 * each / parts[wanted].per, flush=True)
+
+
+def child(checkout: Path, cache: Path, arguments: list[str]) -> subprocess.Popen[str]:
+    """A process that measures in a checkout."""
+    cache.mkdir(exist_ok=True)
     environment = os.environ | {
         "PYTHONPATH": str(checkout),
-        "XDG_CACHE_HOME": cache,
+        "XDG_CACHE_HOME": str(cache),
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
     }
     command = [sys.executable, __file__, "--measure", *arguments]
-    done = subprocess.run(command, env=environment, cwd=cache, stdout=subprocess.PIPE, check=True)
-    found: dict[str, float] = json.loads(done.stdout)
-    return found
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command, env=environment, cwd=cache, text=True, stdin=pipe, stdout=pipe, bufsize=1
+    )
+
+
+def in_turns(pair: list[subprocess.Popen[str]], turns: int) -> Iterator[tuple[str, list[float]]]:
+    """Times of all parts in two processes, a turn of one after a turn of the other."""
+
+    def line(process: subprocess.Popen[str], wanted: str = "") -> Any:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        if wanted:
+            print(wanted, file=process.stdin, flush=True)
+        return json.loads(process.stdout.readline())
+
+    _, names = (line(process) for process in pair)
+    for name in names:
+        for turn in range(turns):
+            times = [line(process, name) for process in pair]
+            if turn >= WARMING:
+                yield name, times
 
 
 def main() -> None:
     """Measure both checkouts in turns and print minima, or measure this process's."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--turns", type=int, default=60)
     parser.add_argument("--compilation", action="store_true")
     parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_intermixed_args()
     if given.measure:
         warnings.simplefilter("ignore")
-        of = compiled if given.compilation else measured
-        json.dump({f"{x} {part}": t for x in given.names for part, t in of(x)}, sys.stdout)
+        if given.compilation:
+            json.dump(dict(compiled(*given.names)), sys.stdout)
+        else:
+            answer(*given.names)
         return
     old, new, *names = given.names
     options = ["--compilation"] * given.compilation
-    best: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as place:
-        for number in range(given.rounds):
-            for side, checkout in enumerate((old, new)):
-                cache = Path(place, f"{side}-{number}" if given.compilation else str(side))
-                cache.mkdir(exist_ok=True)
-                arguments = [*options, *(names or TASKS)]
-                for key, t in child(Path(checkout).resolve(), str(cache), arguments).items():
-                    times = best.setdefault(key, [float("inf")] * 2)
-                    times[side] = min(times[side], t)
-    for key, (before, now) in best.items():
-        mark = "  <-" if now > ALLOWED * before else ""
-        print(f"{key:48s} {before:12.4g} {now:12.4g} {now / before:7.3f}{mark}")
+        for name in names or TASKS:
+            found: dict[str, list[list[float]]] = {}
+            for number in range(given.rounds):
+                caches = [
+                    Path(place, f"{side}-{number * given.compilation}") for side in ("old", "new")
+                ]
+                both = [
+                    partial(child, Path(checkout).resolve(), cache, [*options, name])
+                    for checkout, cache in zip((old, new), caches, strict=True)
+                ]
+                if given.compilation:
+                    before, now = (json.loads(start().communicate()[0]) for start in both)
+                    for part, t in before.items():
+                        found.setdefault(part, []).append([t, now[part]])
+                    continue
+                pair = [start() for start in both]
+                for part, times in in_turns(pair, given.turns):
+                    found.setdefault(part, []).append(times)
+                for process in pair:
+                    process.communicate()
+            for part, pairs in found.items():
+                least = [min(times) for times in zip(*pairs, strict=True)]
+                ratio, middle = least[1] / least[0], median(b / a for a, b in pairs)
+                text = f"{name + ' ' + part:48s} {least[0]:12.4g} {least[1]:12.4g} {ratio:7.3f}"
+                print(f"{text} {middle:7.3f}" + "  <-" * (ratio > ALLOWED), flush=True)
 
 
 if __name__ == "__main__":
