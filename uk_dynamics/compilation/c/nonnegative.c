@@ -7,7 +7,6 @@
 
 #define UK_QUADS(n) (((n) + 3) / 4)
 #define UK_NORMAL (4 * UK_QUADS(UK_UNKNOWNS + 1)) /* numbers of a normal: with zeros at its end, for vectors */
-#define UK_WEAK 1e-13 /* of what it would be if nothing cancelled: a gradient below is rounding */
 #define UK_PARALLEL 0.7 /* what is left of a vector that need not be made orthogonal once more */
 
 typedef struct { /* normals = orthonormal vectors times a triangle */
@@ -123,7 +122,7 @@ static int uk_nonnegative(int count, int n, const double *normals, double *y, do
       for (int j = 0; j < count; ++j) {
         if (in[j] || barred[j]) continue;
         const double *x = normals + j * stride, slope = uk_in_blocks(x, rest, blocks);
-        if (slope > steepest && slope > UK_WEAK * size * sqrt(uk_in_blocks(x, x, blocks))) steepest = slope, next = j;
+        if (slope > steepest && slope > UK_NO_GRADIENT * size * sqrt(uk_in_blocks(x, x, blocks))) steepest = slope, next = j;
       }
       if (next < 0) return 1;
       in[next] = uk_add_normal(&f, next, normals + next * stride, rest);

@@ -29,6 +29,7 @@ from scipy.linalg import lstsq, null_space
 from uk_dynamics.arrays import Array, largest
 from uk_dynamics.core.contact.alternating_directions import AlternatingDirections
 from uk_dynamics.core.contact.friction_cone import conditions, steps
+from uk_dynamics.core.linalg.nonnegative import nonnegative
 
 # Of the size of q and W r: what a solution may miss.
 REACHED = 1e-12
@@ -147,13 +148,11 @@ def _lacking(problem: ConeProblem) -> Array:
     where contacts are driven in: then some u_n is. The y nearest to −q is a problem of least
     distance (Lawson and Hanson 1974, chapter 23).
     """
-    from scipy.optimize import nnls  # takes long to import
-
     q, size = problem.q[::3], max(largest(problem.q), np.finfo(float).tiny)
     cancelling = null_space(problem.W[:, ::3], FLOOR)
     bound = cancelling @ (cancelling.T @ q) / size
     dual, unit = np.vstack((cancelling.T, bound)), np.eye(cancelling.shape[1] + 1)[-1]
-    rest = dual @ nnls(dual, unit)[0] - unit
+    rest = dual @ nonnegative(dual, unit)[0] - unit
     found = np.zeros((problem.count, 3))
     found[:, 0] = size * (cancelling @ (rest[:-1] / -rest[-1]) - bound)
     return found.ravel()

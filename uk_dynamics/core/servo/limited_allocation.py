@@ -27,10 +27,10 @@ from typing import NamedTuple
 import numpy as np
 
 from uk_dynamics.arrays import Array, Flags, Indices
+from uk_dynamics.core.linalg.nonnegative import DEPENDENT, NO_GRADIENT, nonnegative
 from uk_dynamics.core.linalg.row_basis import RowBasis, least_solution
 
 _INSIDE = 1.0 - 1e-15  # of a force at the edge of its pyramid: rounding
-_DEPENDENT = 1e-10  # limits whose normals differ by less are one
 _STILL = 1e-9  # of its size: an inequality that changes by less does not change
 _SLACK = 1e-12  # in units of equal cost: where a search ends, no motion may be left within limits
 _KEPT = 1e-10  # of unknowns relative to their limits: inequalities hold within it
@@ -41,7 +41,8 @@ _NONE = np.zeros(0)
 #: The generated C takes the constants from here.
 SEARCH_CONSTANTS = {
     "INSIDE_PYRAMID": _INSIDE,
-    "DEPENDENT": _DEPENDENT,
+    "DEPENDENT": DEPENDENT,
+    "NO_GRADIENT": NO_GRADIENT,
     "UNCHANGED": _STILL,
     "SLACK": _SLACK,
     "KEPT": _KEPT,
@@ -110,8 +111,6 @@ class _Limits(NamedTuple):
     @staticmethod
     def pushes(along: Array, lack: Array) -> tuple[Array, bool]:
         """Multipliers of the least |way| with along @ way ≥ lack, (c,); whether it was found."""
-        from scipy.optimize import nnls  # takes long to import
-
         push = np.zeros(len(lack))
         size = np.linalg.norm(along, axis=1)
         moves = size > _STILL
@@ -121,9 +120,8 @@ class _Limits(NamedTuple):
         if not moves.any():
             return push, True
         scaled = np.vstack((along[moves].T, lack[moves] - _SLACK)) / size[moves]
-        try:
-            found, _ = nnls(scaled, np.append(np.zeros(along.shape[1]), 1.0))
-        except RuntimeError:  # too many iterations
+        found, ended = nonnegative(scaled, np.append(np.zeros(along.shape[1]), 1.0))
+        if not ended:
             return push, False
         rest = 1.0 - scaled[-1] @ found
         push[moves] = found / size[moves] / (rest if rest > 0.0 else 1.0)
@@ -209,7 +207,7 @@ class LimitedAllocation:
             held = pushed.copy()  # limits that are equations
             held[hard:] = False
             ones = np.ones(held.sum())
-            first, _, normals = least_solution(along[held], ones, lack[held], _DEPENDENT)
+            first, _, normals = least_solution(along[held], ones, lack[held], DEPENDENT)
             inner = normals.complement()
             of = rows[served], sizes[served], rest[served]
             more, _, basis = least_solution(

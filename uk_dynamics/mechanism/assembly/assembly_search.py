@@ -160,8 +160,6 @@ class Search:
         self, q: Array, A: Array, residual: Array, damping: float, within_limits: bool
     ) -> Array:
         """The δ of least |A δ + ψ|² + damping |δ|² that stays inside the limits, (nv,)."""
-        from scipy.optimize import lsq_linear
-
         nv = self._model.nv
         step = np.zeros(nv)
         count = len(self._free)
@@ -179,6 +177,7 @@ class Search:
         lower, upper = np.minimum(room[0], 0.0) - 1e-15, np.maximum(room[1], 0.0) + 1e-15
         if (lower <= step).all() and (step <= upper).all():
             return step
+        from scipy.optimize import lsq_linear  # takes long to import
 
         bounds = (lower[self._free], upper[self._free])
         step[self._free] = lsq_linear(matrix, target, bounds, method="bvls", tol=1e-14).x
