@@ -47,10 +47,19 @@ static UK_OPTIONAL void uk_lanes_end(const uk_lanes_motion *s, int g, uk_mask no
  * has it. */
 static uk_mask uk_jumped(const uk_lanes_memory *m, int sampled, const uk_lanes *q, const uk_lanes *v,
                          const uk_lanes *end_q, const uk_lanes *end_v, double h) {
-  const double little = h * UK_SUDDEN + UK_CORRECTION_ROUNDING; /* no limit is below */
-  const uk_lanes jump = uk_farthest(end_q, m->q), kick = uk_largest(m->v, end_v);
+  const double least = h * UK_SUDDEN + UK_CORRECTION_ROUNDING; /* no limit is below */
+  const double little = least < UK_LARGEST_CORRECTION ? least : UK_LARGEST_CORRECTION;
+  uk_lanes back[UK_NV];
+  uk_mask some = uk_none();
+  uk_way_to(end_q, m->q, back);
+  UK_EACH(i, UK_NV) { /* comparisons that do not wait for each other, as those for the largest do */
+    const uk_lanes kick = uk_lanes_fabs(m->v[i] - end_v[i]);
+    some |= uk_not((uk_lanes_fabs(back[i]) <= little) & (kick <= UK_SUDDEN));
+  }
+  if (!uk_any(some)) return some;
+  const uk_lanes jump = uk_largest(back, NULL), kick = uk_largest(m->v, end_v);
   const uk_mask far = uk_not(jump <= UK_LARGEST_CORRECTION);
-  if (sampled || !uk_any(far | uk_not((jump <= little) & (kick <= UK_SUDDEN)))) return far;
+  if (sampled) return far;
   const uk_lanes speed = uk_largest(v, NULL) + UK_SUDDEN;
   const uk_lanes way = uk_farthest(q, end_q) + h * speed + UK_CORRECTION_ROUNDING;
   return far | uk_not((jump <= way) & (kick <= uk_largest(end_v, v) + speed));
