@@ -84,7 +84,7 @@ RECIPES: Mapping[Library, tuple[Recipe, Recipe | None]] = {
     Library.MOTION: (_STATE, _CLUSTER_MOTION),
     Library.BATCH: (Recipe(".batch", "generate.batch_source", _UNROLLED), _CLUSTER_MOTION),
     Library.DERIVATIVES: (_DERIVATIVES, None),
-    Library.DERIVATIVE_BATCH: (Recipe(".derivatives.batch", _DERIVATIVE_BATCH), None),
+    Library.DERIVATIVE_BATCH: (Recipe(".derivatives.batch", _DERIVATIVE_BATCH, _UNROLLED), None),
     Library.PROJECTION: (Recipe(".projection", "derivative_source.projection_source"), None),
     Library.SERVO: (_SERVO, Recipe(".servo-", "cluster_source.cluster_servo_source")),
     Library.EFFORTS: (_EFFORTS, None),
