@@ -120,7 +120,7 @@ def _wanted(forces: bool, rates: bool) -> dict[str, str]:
 def in_memory(array: Array) -> int:
     """Where an array stands in the memory of this process."""
     try:  # a quarter of the time
-        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
     except (TypeError, ValueError):  # it is not to be written to, or empty
         return array.ctypes.data
 
