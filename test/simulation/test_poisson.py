@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from support.mechanism_builder import joint, link, mechanism
 
+from uk_dynamics.checks.checklist import check
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.contact import ContactDynamics
 from uk_dynamics.mechanism.files import MechanismSpec
@@ -132,6 +133,98 @@ def test_two_ends_at_once_gain_nothing():
             least, both = min(least, found.energy_lost), both + (len(found.struck) == 2)
     assert least > -1e-12  # J of some
     assert both > 10
+
+
+CORNER = """
+model: {gravity: [0, 0, 0]}
+solver: {impacts: %s}
+contacts:
+  floor:
+    parent: {link: world, xyz: [0, 0, -0.1]}
+    child: {link: rod, xyz: [0.5, 0, -0.1]}
+    friction: %r
+    restitution: 0.9
+  wall:
+    parent: {link: world, xyz: [0.9, 0, 0], rpy: [0, %r, 0]}
+    child: {link: rod, xyz: [0.9, 0, -0.5]}
+    friction: %r
+    restitution: %r
+"""
+
+
+def corner(law: str, frictions: tuple[float, float], restitution: float) -> Mechanism:
+    """A body whose two points strike a floor and a wall at once."""
+    first, second = frictions
+    text = CORNER % (law, first, 0.5 * np.pi, second, restitution)
+    return mechanism(FALLS.replace("0.06", "0.18"), text)
+
+
+@pytest.mark.parametrize(
+    ("law", "frictions", "restitution", "gains"),
+    [
+        ("poisson", (0.5, 2.0), 0.0, True),
+        ("poisson", (0.5, 2.0), 0.9, False),
+        ("poisson", (0.0, 0.0), 0.0, False),
+        ("newton", (0.5, 2.0), 0.0, None),
+    ],
+)
+def test_a_corner_of_two_restitutions_may_gain_energy_and_a_warning_says_so(
+    law, frictions, restitution, gains
+):
+    """Friction of the wall stops the body with the floor's impulse, of which 0.9 come again."""
+    machine = corner(law, frictions, restitution)
+    told = [one for one in machine.warnings if getattr(one, "code", "") == "restitution"]
+    assert len(told) == (gains is True)
+    if told:
+        assert "0 of wall; 0.9 of floor" in told[0]
+        (finding,) = (one for one in check(machine) if "restitution" in one.problem)
+        assert (finding.severity, finding.problem) == ("warning", told[0])
+    contacts, rng, least = ContactDynamics(machine), np.random.default_rng(5), np.inf
+    for v in (*rng.uniform(-2.0, 2.0, (40, 3)), np.array([0.1, -1.8, 1.6 / HALF])):
+        found = contacts.impact(State(0.0, np.zeros(3), v), Inputs(), machine.hierarchy.initial)
+        least = least if found is None else min(least, found.energy_lost)
+    assert gains is None or (least < -1.0 if gains else least > -1e-12)  # J
+
+
+KANE = "".join(
+    joint(name, parent, name, xyz=f"0 0 {below!r}") + link(name, 1.0, 1.0 / 12.0, com="0 0 -0.5")
+    for name, parent, below in (("upper", "base", 0.0), ("lower", "upper", -1.0))
+)
+
+
+@pytest.mark.parametrize("law", ["newton", "poisson"])
+def test_the_double_pendulum_of_kane_gains_energy_by_newtons_law_alone(law):
+    """Two rods of 1 m and 1 kg, at 20 and 30 degrees and −0.1 and −0.2 rad/s, strike the ground.
+
+    The puzzle of Kane (Kane and Levinson, Dynamics: Theory and Applications, 1985): friction stops
+    the sliding. Angles are from the vertical; the joint axes turn the other way.
+    """
+    q, rates = np.radians([20.0, 30.0]), np.array([-0.1, -0.2])
+    M = np.array([[4 / 3, 0.5 * np.cos(q[1] - q[0])], [0.5 * np.cos(q[1] - q[0]), 1 / 3]])
+    J = np.array([np.sin(q), np.cos(q)])  # of the tip, upwards and along x
+    W, u, e, friction = J @ np.linalg.solve(M, J.T), J @ rates, 0.5, 0.5
+    if law == "poisson":
+        after = by_poisson(W, u, friction, e)
+    else:
+        sticks = np.linalg.solve(W, np.array([-e * u[0], 0.0]) - u)
+        assert abs(sticks[1]) < friction * sticks[0]
+        after = np.array([-e * u[0], 0.0])
+    spins = rates + np.linalg.solve(M, J.T @ np.linalg.solve(W, after - u))
+    gained = 0.5 * (spins @ M @ spins - rates @ M @ rates)
+    pendulum = mechanism(
+        link("base") + KANE,
+        f"solver: {{impacts: {law}}}\n"
+        f"contacts: {{tip: {{parent: {{link: world, xyz: [0, 0, {-float(np.cos(q).sum())!r}]}},"
+        f" child: {{link: lower, xyz: [0, 0, -1]}}, friction: {friction}, restitution: {e}}}}}",
+    )
+    start = State(0.0, -np.array([q[0], q[1] - q[0]]), -np.array([rates[0], rates[1] - rates[0]]))
+    contacts = ContactDynamics(pendulum)
+    found = contacts.impact(start, Inputs(), pendulum.hierarchy.initial)
+    assert found is not None
+    np.testing.assert_allclose(-np.cumsum(found.state.v), spins, rtol=0, atol=1e-12)
+    assert -found.energy_lost == pytest.approx(gained, abs=1e-12)
+    # J, of 0.0232 before: more than half as much again, or nearly half of it lost
+    assert gained == pytest.approx(0.01362 if law == "newton" else -0.01055, abs=1e-5)
 
 
 @pytest.mark.parametrize("method", ["DOP853", "moreau"])

@@ -46,6 +46,10 @@ CHECKS: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     reach,
 )
 _REPORTED_BY_CHECKS = ("massless", "limits", "inertia")  # codes of warnings
+_REMEDIES = {
+    "no_loops": "or write one, if it has loops",  # a draft says already what to do
+    "restitution": "give them the same restitution",
+}
 
 
 def check_file(
@@ -93,6 +97,5 @@ def _warnings(subject: Subject) -> Iterator[Finding]:
     for warning in warnings:
         code = warning.code if isinstance(warning, CodedWarning) else ""
         if code not in _REPORTED_BY_CHECKS:
-            drafts = code == "no_loops"  # which says already what to do
-            remedy = "or write one, if it has loops" if drafts else "correct the URDF there"
+            remedy = _REMEDIES.get(code, "correct the URDF there")
             yield Finding("description", "warning", (), warning, remedy)

@@ -6,7 +6,7 @@ Each is a constraint like others while it is closed, and has no rows while it is
 switchable constraint that nobody switches, since what happens follows from the motion.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -78,6 +78,25 @@ class OneSided:
         if self.dry is not None:
             return (self.name,)
         return (self.name,) if self.sticking is None else (self.name, self.sticking)
+
+
+def mixed_restitutions(one_sided: Iterable[OneSided]) -> str:
+    """What is doubtful about impacts by Poisson's law; empty: nothing.
+
+    Friction of expansion is a part e of that of compression, which loses energy. With one e for all
+    it then loses less; with several, impulses that balanced each other no longer do.
+    """
+    struck = [one for one in one_sided if one.poisson]
+    found: dict[float, list[str]] = {}
+    for one in struck:
+        found.setdefault(one.restitution, []).append(one.name)
+    if len(found) < 2 or not any(one.friction for one in struck):
+        return ""
+    told = "; ".join(f"{e:g} of {', '.join(names)}" for e, names in sorted(found.items()))
+    return (
+        f"solver.impacts: poisson with friction and several restitutions ({told}): where these"
+        " strike at once, the energy may grow"
+    )
 
 
 def contact_constraints(

@@ -35,7 +35,11 @@ from uk_dynamics.mechanism.resolution.natural_scale import (
     local_structure,
     natural_row_scale,
 )
-from uk_dynamics.mechanism.resolution.one_sided import OneSided, one_sided_constraints
+from uk_dynamics.mechanism.resolution.one_sided import (
+    OneSided,
+    mixed_restitutions,
+    one_sided_constraints,
+)
 from uk_dynamics.mechanism.resolution.parameters import (
     Parameter,
     Varied,
@@ -298,6 +302,8 @@ class ResolvedMechanism(NamedValues):
         if not len(self.constraints) and self.spec.file.endswith((".urdf", ".xacro")):
             hint = "closes no loops itself; uk_dynamics init drafts a mechanism file for it"
             hints = (CodedWarning(f"{self.spec.file}: {hint}", "no_loops"),)
+        if mixed := mixed_restitutions(self.one_sided):
+            hints += (CodedWarning(f"{self.spec.file}: {mixed}", "restitution"),)
         return (*hints, *self.model.warnings, *self._unlimited_motors())
 
     def _unlimited_motors(self) -> Iterator[str]:
