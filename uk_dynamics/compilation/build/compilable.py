@@ -31,7 +31,6 @@ def obstacles(subject: Subject) -> tuple[str, ...]:
     ]
     if subject.local is not None:
         found += _cluster_obstacles(subject)
-    found += [f"contacts.{c.name}: hulls" for c in subject.spec.contacts if c.hulls and not c.point]
     if subject.spec.solver.method not in _METHODS:
         found.append(f"solver.method: {subject.spec.solver.method}")
     return tuple(found)

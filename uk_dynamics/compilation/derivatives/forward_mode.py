@@ -17,6 +17,7 @@ from typing import Any
 from uk_dynamics.compilation.trace.sparse_vectors import Scalar, Sparse, add_multiple, is_zero
 from uk_dynamics.compilation.trace.symbols import FUNCTIONS, Symbol, in_order
 from uk_dynamics.constraints.expressions import DERIVATIVES
+from uk_dynamics.exceptions import InputError
 
 _TINY = 1e-150  # roots and angles have corners at zero, where most derivatives are zero as well
 
@@ -91,6 +92,9 @@ def partials_of(node: Symbol) -> tuple[Scalar, ...]:
     match operation:
         case "input" | "<" | "<=" | "nearbyint" | "lookup":
             return ()
+        case "touch":
+            problem = "points at which convex hulls touch come and go"
+            raise InputError(f"{problem}: there are no derivatives of them")
         case "+":
             return 1.0, 1.0
         case "-":

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from uk_dynamics.compilation.trace.symbols import Symbol
+from uk_dynamics.compilation.trace.symbols import Symbol, as_objects
 
 _INFIX = {"+", "-", "*", "/"}
 _COMPARISONS = {"<", "<="}
@@ -117,6 +117,8 @@ class Writer:
                 stack.extend((x, False) for x in reversed(node.operands) if isinstance(x, Symbol))
             elif node.operation in ("sin", "cos"):
                 self._define_sine_and_cosine(node)
+            elif node.operation == "touch":
+                self._define_touching(node)
             else:
                 name = self._named[node] = f"x{len(self._named)}"
                 kind = self._kind(node)
@@ -149,6 +151,21 @@ class Writer:
             f"({self._operand(angle)}, &{sine}, &{cosine});"
         )
         self._add(text, (sine, cosine), (angle,))
+
+    def _define_touching(self, node: Symbol) -> None:
+        """All numbers of two hulls at once."""
+        pair, _, *place = node.operands
+        numbers = node.touching(pair, as_objects(place)).ravel()
+        names = [self._named.setdefault(x, f"x{len(self._named)}") for x in numbers]
+        parent, child = (f"&{hull.name}" for hull in pair.hulls)
+        real = self._dialect.real
+        at, found = ", ".join(map(self._full, place)), ", &".join(names)
+        text = (
+            f"{real} {', '.join(names)};"
+            f" {self._dialect.prefix or 'uk_'}touch({parent}, {child},"
+            f" (const {real}[]){{{at}}}, ({real} *const[]){{&{found}}});"
+        )
+        self._add(text, tuple(names), place)
 
     def _expression(self, node: Symbol) -> str:
         prefix = self._dialect.prefix

@@ -10,8 +10,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from uk_dynamics.compilation.emit.c_source import number
 from uk_dynamics.compilation.emit.layout import answer_lists
+from uk_dynamics.constraints.rows import Hull
 
 _C = Path(__file__).resolve().parent.parent / "c"
 _ASIDE = re.compile(r"/\*.*?\*/|^#[^\n]*", re.DOTALL | re.MULTILINE)  # comments, preprocessor
@@ -105,6 +108,22 @@ def table(kind: str, name: str, values: Iterable[Any]) -> str:
     """Constant numbers as an array of C; a zero where there are none."""
     texts = [number(x) if kind == "double" else str(int(x)) for x in values] or ["0"]
     return f"static const {kind} {name}[] = {{{', '.join(texts)}}};"
+
+
+def hull(body: Hull) -> list[str]:
+    """A convex body, as convex_hulls.c has it."""
+    vectors = {"corner": body.corners, "normal": body.normals, "along": body.along}
+    pairs = {"edge": body.edges, "edge_face": body.edge_faces}
+    own = f"{body.name}_"
+    arrays = [*vectors, "loop_start", "loop", *pairs]
+    counts = ", ".join(str(len(x)) for x in (body.corners, body.normals, body.edges))
+    members = ", ".join(own + name for name in arrays)
+    return [
+        *(table("double", own + name, np.ravel(x)) for name, x in vectors.items()),
+        *lists(f"{own}loop", [loop.tolist() for loop in body.loops]),
+        *(table("int", own + name, np.ravel(x)) for name, x in pairs.items()),
+        f"static const uk_hull {body.name} = {{{counts}, {number(body.size)}, {members}}};",
+    ]
 
 
 def lists(name: str, values: Sequence[Sequence[int]]) -> list[str]:

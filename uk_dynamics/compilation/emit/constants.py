@@ -17,6 +17,7 @@ from uk_dynamics.compilation.emit.layout import (
     REFERENCE_HEAD,
     REFERENCE_KINDS,
 )
+from uk_dynamics.constraints.rows import HULL_CONSTANTS
 from uk_dynamics.core.equation import projection
 from uk_dynamics.core.integration import (
     ADAPTIVE_CONSTANTS,
@@ -67,6 +68,7 @@ def constants() -> Mapping[str, float]:
         {"LIMITS": len(LIMITS), "PAST": PAST, "POWERS": POWERS},
         {"MET": MET, "FOLLOWS_WITHIN": FOLLOWS_WITHIN},
         _stated_in(continuation_rule),
+        HULL_CONSTANTS,
         REFERENCE_KINDS,
         BEYOND_TIMES,
         EXPRESSION_OPERATIONS,

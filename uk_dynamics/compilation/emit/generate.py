@@ -9,7 +9,7 @@ from itertools import starmap
 import numpy as np
 
 from uk_dynamics.compilation.emit.c_source import SCALAR, number
-from uk_dynamics.compilation.emit.c_text import defines, header, joined, lists, part, table
+from uk_dynamics.compilation.emit.c_text import defines, header, hull, joined, lists, part, table
 from uk_dynamics.compilation.emit.constants import STATUSES, config
 from uk_dynamics.compilation.emit.functions import Shapes, rule
 from uk_dynamics.compilation.emit.layout import Layout, integrates, rolls
@@ -19,7 +19,7 @@ from uk_dynamics.compilation.trace.blocks import blocks_of, lasting_rows
 from uk_dynamics.compilation.trace.sparse_vectors import is_zero
 from uk_dynamics.compilation.trace.symbols import Objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms, trace
-from uk_dynamics.constraints.rows import HeightRows
+from uk_dynamics.constraints.rows import HeightRows, HullRows
 from uk_dynamics.core.contact import (
     alternating_directions,
     conditions,
@@ -281,11 +281,16 @@ def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms, lanes: str = part
             table("double", "uk_damping", constraints.damping),
             table("double", "uk_stiffness", constraints.stiffness),
         ]
-    parts += [
-        table("double", family.table.name, family.table.values)
-        for family, _ in constraints.layout.families
-        if isinstance(family, HeightRows)
-    ]
+    sizes = ""
+    for family, _ in constraints.layout.families:
+        if isinstance(family, HeightRows):
+            parts.append(table("double", family.table.name, family.table.values))
+        elif isinstance(family, HullRows):
+            hulls = {body.name: body for pair, _ in family.pairs for body in pair.hulls}.values()
+            most = {"HULL_CORNERS": max(len(body.corners) for body in hulls)}
+            most["HULL_FACES"] = max(len(body.normals) for body in hulls)
+            sizes = header("uk_hull_sizes.h", *defines(most))
+            parts += [part("convex_hulls.c"), *(text for body in hulls for text in hull(body))]
     # derivatives at many states need few of them
     parts = [x.replace("static const", "UK_OPTIONAL static const") for x in parts]
     own = header("uk_tables.h", part("attributes.h"), *parts)
@@ -295,7 +300,7 @@ def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms, lanes: str = part
     state = header(
         "uk_lanes_memory.h", '#include "uk_lanes.h"', '#include "uk_mechanism.h"', memory
     )
-    return "\n".join([config(), header("uk_lanes.h", lanes), own, state])
+    return "\n".join([config(), header("uk_lanes.h", lanes), sizes, own, state])
 
 
 def _blocks(mechanism: ResolvedMechanism, support: Sequence[Sequence[int]]) -> list[str]:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.constraints.expressions import FUNCTIONS as EXPRESSION_FUNCTIONS
+from uk_dynamics.constraints.rows import POINTS, TOUCH, HullPair
 from uk_dynamics.core.linalg import Table
 
 Objects = NDArray[np.object_]
@@ -163,6 +164,11 @@ class Symbol:
     def lookup(self, table: Table) -> Symbol:
         """The number of a table at this index."""
         return self.graph.node("lookup", table, self)
+
+    def touching(self, pair: HullPair, place: Objects) -> Objects:
+        """What is known of each point of two hulls where symbols are, of which this is one."""
+        numbers = [self.graph.node("touch", pair, k, *place) for k in range(POINTS * TOUCH)]
+        return as_objects(numbers).reshape(POINTS, TOUCH)
 
     def conjugate(self) -> Symbol:
         """Itself; NumPy's dot products ask for it."""

@@ -3,10 +3,10 @@
 """The shared mathematics of constraint rows."""
 
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
-from uk_dynamics.constraints.rows.convex_hulls import POINTS, Hull
+from uk_dynamics.constraints.rows.convex_hulls import HULL_CONSTANTS, POINTS, TOUCH, Hull, HullPair
 from uk_dynamics.constraints.rows.frame_rows import ContactRow
 from uk_dynamics.constraints.rows.height_rows import HeightField, HeightRow, HeightRows
-from uk_dynamics.constraints.rows.hull_rows import HullRow
+from uk_dynamics.constraints.rows.hull_rows import HullRow, HullRows
 from uk_dynamics.constraints.rows.joint_rows import (
     JointRow,
     JointTerm,

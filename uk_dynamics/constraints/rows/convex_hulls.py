@@ -10,9 +10,9 @@ corners of what they have in common. Each of these pairs is a distance of its ow
 a plane or of two lines, with the derivative that its row has.
 """
 
+import hashlib
 from collections.abc import Iterator
-from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,17 @@ POINTS = 8
 _EDGE_FIRST = 1e-4  # of the size: edges are separated by so much more than faces, or faces count
 _SAME = 1e-6  # of the size: points that are nearer are one
 _ACROSS = 1e-3  # sine of edges that cross, and cosine of faces that look at each other
+_TIE = 1e-12  # of the size, or of a cosine: what differs by less does by rounding
+_SPARE = 1e3  # m: how far away those points are that there are none of
+#: The same for C.
+HULL_CONSTANTS = {
+    "HULL_POINTS": POINTS,
+    "HULL_EDGE_FIRST": _EDGE_FIRST,
+    "HULL_SAME": _SAME,
+    "HULL_ACROSS": _ACROSS,
+    "HULL_TIE": _TIE,
+    "HULL_SPARE": _SPARE,
+}
 
 
 class Hull:
@@ -62,11 +73,16 @@ class Hull:
         self.edge_faces: Indices = np.array(
             [(2 * own)[:2] for own in sides.values()], dtype=np.intp
         )
+        self.size = float(np.ptp(self.corners, axis=0).max())  # largest extent, in m
+        # a direction along each face, (f, 3): of an axis of its frame that is as square as others
+        axis = np.eye(3)[[_largest(-np.abs(normal)) for normal in self.normals]]
+        along = axis - dot(axis, self.normals)[:, None] * self.normals
+        self.along: Array = along / _length(along)[:, None]
+        digest = hashlib.sha256(self.corners.tobytes()).hexdigest()
+        self.name = f"uk_hull_{digest[:16]}"  # in C, by what it is
 
-    @cached_property
-    def size(self) -> float:
-        """Largest extent, in m."""
-        return float(np.ptp(self.corners, axis=0).max())
+    def __repr__(self) -> str:
+        return self.name
 
 
 class Placed(NamedTuple):
@@ -74,8 +90,14 @@ class Placed(NamedTuple):
 
     corners: Array
     normals: Array
+    along: Array
     of: Hull
-    rotation: Array
+
+    @classmethod
+    def at(cls, place: Array, hull: Hull) -> "Placed":
+        """Where its frame has a rotation, row by row, and an origin, (12,)."""
+        R, p = place[:9].reshape(3, 3), place[9:]
+        return cls(hull.corners @ R.T + p, hull.normals @ R.T, hull.along @ R.T, hull)
 
     def ends(self, edges: Any) -> tuple[Array, Array]:
         """Begin and direction of edges, (..., 3) each."""
@@ -88,9 +110,42 @@ class Touch(NamedTuple):
 
     gap: float  # in m, negative inside
     point: Array  # in m
-    axes: Array  # rows x, y and normal, from the parent to the child
-    turns: Literal["parent", "child", "both"]  # with whose body the axes turn
-    edges: tuple[Array, Array, Array] | None = None  # of both bodies, and from one to the other
+    x: Array  # along the face, or along the parent's edge
+    normal: Array  # from the parent to the child
+    of_parent: float  # 1: a corner of the parent, so that the directions turn with the child
+    edge: Array  # along that of the child, x × edge along the normal; zero: a corner touches
+
+
+#: Numbers of a point.
+TOUCH = 14
+
+
+class HullPair:
+    """Two hulls that may touch."""
+
+    def __init__(self, parent: Hull, child: Hull) -> None:
+        self.hulls = parent, child
+
+    def __repr__(self) -> str:
+        return f"HullPair{self.hulls}"
+
+    def __call__(self, place: Array) -> Array:
+        """What is known of each point, (POINTS, TOUCH), where the frames are, (24,).
+
+        Those that there are none of are far away, and have no directions.
+        """
+        if place.dtype == object:
+            symbols = [x for x in place if hasattr(x, "touching")]
+            if symbols:
+                found: Array = symbols[0].touching(self, place)
+                return found
+            place = place.astype(float)
+        parent, child = map(Placed.at, place.reshape(2, 12), self.hulls)
+        known = touches(parent, child)
+        none = np.zeros(3)
+        lowest = min(known, key=lambda one: one.gap)
+        spare = lowest._replace(gap=_SPARE, x=none, normal=none, edge=none)
+        return np.array([np.hstack(one) for one in known + [spare] * (POINTS - len(known))])
 
 
 def touches(parent: Placed, child: Placed) -> list[Touch]:
@@ -102,20 +157,20 @@ def touches(parent: Placed, child: Placed) -> list[Touch]:
         heights = one.normals @ other.corners.T - dot(one.normals, one.corners[first])[:, None]
         depth = heights.min(axis=1)
         if depth.max() > best + exchange * _SAME * size:
-            best, face, swapped = float(depth.max()), int(depth.argmax()), bool(exchange)
-    edge = _edge_on_edge(parent, child)
+            best, face, swapped = float(depth.max()), _largest(depth, size), bool(exchange)
+    edge = _edge_on_edge(parent, child, size)
     if edge is not None and edge.gap > best + _EDGE_FIRST * size:
         return [edge]
     found = list(_over_face(*((child, parent) if swapped else (parent, child)), face, swapped))
     found = [one for one in found if one.gap >= best - _SAME * size]
     if not found:  # no corner of either is over the other
         one, other = (child, parent) if swapped else (parent, child)
-        lowest = other.corners[(other.corners @ one.normals[face]).argmin()]
+        lowest = other.corners[_largest(-other.corners @ one.normals[face], size)]
         found = [_corner_on_face(one, face, lowest, best, swapped)]
-    return _chosen(found, _SAME * size)
+    return _chosen(found, size)
 
 
-def _edge_on_edge(parent: Placed, child: Placed) -> Touch | None:
+def _edge_on_edge(parent: Placed, child: Placed, size: float) -> Touch | None:
     """The pair of edges that separates most, among those whose faces allow it."""
     normals = parent.normals[parent.of.edge_faces], -child.normals[child.of.edge_faces]
     (a, b), (c, d) = (x.transpose(1, 0, 2) for x in normals)
@@ -130,7 +185,7 @@ def _edge_on_edge(parent: Placed, child: Placed) -> Touch | None:
     length = _length(normal)
     gap = dot(normal, q - p) / np.where(length > 0.0, length, 1.0)
     gap[length <= _ACROSS * _length(along) * _length(across)] = -np.inf
-    k = int(gap.argmax())
+    k = _largest(gap, size)
     return _crossing(p[k], along[k], q[k], across[k], normal[k])
 
 
@@ -141,30 +196,24 @@ def _crossing(p: Array, a: Array, q: Array, b: Array, towards: Array) -> Touch |
     sine = float(np.sqrt(n @ n))
     if sine <= _ACROSS:
         return None
-    n *= np.sign(n @ towards) / sine
+    side = np.sign(n @ towards)
+    n *= side / sine
     w, c = q - p, a @ b
     t = (c * (a @ w) - b @ w) / sine**2
-    point = q + t * b
-    s = a @ (point - p)
-    w = point - p - s * a
-    return Touch(float(n @ w), point, np.array([a, cross(n, a), n]), "both", (a, b, w))
+    return Touch(float(n @ w), q + t * b, a, n, 0.0, side * b)
 
 
 def _corner_on_face(on: Placed, face: int, corner: Array, gap: float, swapped: bool) -> Touch:
     """A corner of the other body over a face, of the child where they are exchanged."""
     n = on.normals[face]
-    x = on.rotation[:, int(np.abs(n @ on.rotation).argmin())]
-    x = x - (x @ n) * n
-    x /= np.sqrt(x @ x)
-    n = -n if swapped else n
-    return Touch(gap, corner, np.array([x, cross(n, x), n]), "child" if swapped else "parent")
+    return Touch(gap, corner, on.along[face], -n if swapped else n, float(swapped), np.zeros(3))
 
 
 def _over_face(one: Placed, other: Placed, face: int, swapped: bool) -> Iterator[Touch]:
     """Pairs of a face and of that of the other body that looks at it most."""
     n = one.normals[face]
     facing = other.normals @ n
-    against = int(facing.argmin())
+    against = _largest(-facing)
     m = other.normals[against]
     near, far = one.corners[one.of.loops[face]], other.corners[other.of.loops[against]]
     edge = min(one.of.size, other.of.size)
@@ -203,18 +252,23 @@ def _within(points: Array, loop: Array, normal: Array, margin: float, turn: floa
     return found
 
 
-def _chosen(found: list[Touch], same: float) -> list[Touch]:
+def _largest(values: Array, size: float = 1.0) -> int:
+    """Where the largest is, and of several that differ by rounding the first."""
+    return int(np.argmax(values >= values.max() - _TIE * size))
+
+
+def _chosen(found: list[Touch], size: float) -> list[Touch]:
     """Those that are no others, and of too many the lowest and what is farthest from them."""
     kept: list[Touch] = []
     for one in found:
-        if all(np.abs(one.point - other.point).max() > same for other in kept):
+        if all(np.abs(one.point - other.point).max() > _SAME * size for other in kept):
             kept.append(one)
     if len(kept) <= POINTS:
         return kept
     points = np.array([one.point for one in kept])
-    chosen = [int(np.argmin([one.gap for one in kept]))]
-    distance = np.linalg.norm(points - points[chosen[0]], axis=1)
+    chosen = [_largest(-np.array([one.gap for one in kept]), size)]
+    distance = _length(points - points[chosen[0]])
     while len(chosen) < POINTS:
-        chosen.append(int(distance.argmax()))
-        distance = np.minimum(distance, np.linalg.norm(points - points[chosen[-1]], axis=1))
+        chosen.append(_largest(distance, size))
+        distance = np.minimum(distance, _length(points - points[chosen[-1]]))
     return [kept[k] for k in sorted(chosen)]

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.arrays import Flags, largest
+from uk_dynamics.arrays import Flags
 from uk_dynamics.constraints.rows import ConstraintTerms, JointRow
-from uk_dynamics.core import Factorization
-from uk_dynamics.core.contact import ConeProblem, ConeSolution, solve_cone_problem
+from uk_dynamics.core.contact import ConeSolution
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism.contact.contact import Contact
+from uk_dynamics.mechanism.contact.impulses import ClosedRows, ImpactLaw, Pressing
 from uk_dynamics.mechanism.dynamics import SLIPS, STICKS, ContactTables, InterpretedDynamics
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
@@ -23,8 +23,6 @@ from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inp
 CLOSE = 1e-9
 #: m/s or rad/s: what a step leaves slower is closed.
 RESTING = 1e-9
-# Forces in loop joints that stick agree within this part of the largest, after so many trials.
-_SAME_LOADS, _MOST_LOADS = 1e-13, 100
 
 
 class Places(NamedTuple):
@@ -33,38 +31,6 @@ class Places(NamedTuple):
     gap: Array  # in m or rad, negative inside
     rate: Array  # of the gaps, in m/s or rad/s
     slip: Array  # velocity of contacts with friction in their plane, (k, 2), in m/s
-
-
-class _Closed(NamedTuple):
-    """Rows and forces of some one-sided constraints, each with three directions."""
-
-    jacobian: Array  # (3k, nv); zero rows where there is no friction
-    force: Array  # generalized force per unit force in each direction, (nv, 3k)
-    bias: Array  # ψ̈ at zero joint acceleration, (3k,)
-
-    def once_more(self, which: NDArray[np.intp]) -> "_Closed":
-        """With the tangents of some behind them, as of contacts that a constant load presses."""
-        again = np.add.outer(3 * which, np.arange(3)).ravel()
-        tangents = np.tile([0.0, 1.0, 1.0], len(which))
-        return _Closed(
-            np.vstack((self.jacobian, tangents[:, None] * self.jacobian[again])),
-            np.hstack((self.force, tangents * self.force[:, again])),
-            np.concatenate((self.bias, self.bias[again])),
-        )
-
-
-class Pressing(NamedTuple):
-    """What presses those of closed one-sided constraints that are joints that stick."""
-
-    loads: Array  # (k,); NaN: a contact. Of loop joints per force in them
-    load_map: Array  # from the multipliers of all rows to the forces in loop joints, (k, 3, m)
-    inside: NDArray[np.bool_]  # which are loop joints, (k,)
-    multipliers: Array  # of all rows without their forces, (m,)
-
-    def forces(self, multipliers: Array) -> Array:
-        """In loop joints, of the multipliers of all rows, (k,)."""
-        found: Array = np.linalg.norm(self.load_map @ multipliers, axis=1)
-        return found
 
 
 class ClosedContacts:
@@ -204,64 +170,20 @@ class ClosedContacts:
 
     def _impulses(
         self,
-        factorization: Factorization,
-        rows: _Closed,
-        closed: NDArray[np.intp],
+        rows: ClosedRows,
+        closed: NDArray[np.intp],  # which they are of
         speeds: Array,  # velocities before, (nv,)
         free: Array,  # velocities after it without impulses, (nv,)
         loads: Array,  # impulses that press joints that stick, in N s or N·m s; NaN of others
         multipliers: Array,  # of all rows with none of them, times the step, (m,)
     ) -> tuple[ConeSolution, Array]:
-        """Impulses of closed constraints, their motion, and velocities after them, (nv,).
-
-        Newton's law in the form of Moreau: u_n⁺ + e u_n⁻ ≥ 0, with an impulse only where this is
-        zero. Poisson's in that of Pfeiffer and Glocker (Multibody Dynamics with Unilateral
-        Contacts, 1996): an impact without restitution is compression, of impulses λ; in expansion
-        those along the normals are at least e λ, more only where this keeps contacts from closing.
-        Impulses of other forces act with the expansion. Friction of e λ is that of contacts which a
-        constant load presses.
-        """
-        before, n = (rows.jacobian @ speeds).reshape(-1, 3)[:, 0], len(closed)
-        restitution, friction = self._restitution[closed], self._friction[closed]
+        """Impulses of closed constraints, their motion, and velocities after them, (nv,)."""
+        law = ImpactLaw(self._restitution[closed], self._friction[closed], self._poisson, RESTING)
         pressing = Pressing(loads, self._load_map[closed], self._pinned[closed], multipliers)
-        given, pushed = ConeSolution(np.zeros((n, 3)), np.zeros((n, 3)), 0.0, 0), np.zeros(n)
-        if self._poisson and ((before < -RESTING) & (restitution > 0.0)).any():
-            response, q = self._response(factorization, rows), rows.jacobian @ speeds
-            no_loads = pressing._replace(loads=0.0 * loads, inside=np.zeros(n, dtype=bool))
-            problem = ConeProblem(response, q, friction)
-            given = self._solve(factorization, rows, problem, no_loads)
-            pushed = restitution * given.forces[:, 0]
-            given.forces[:, 0] += pushed
-            force = rows.force @ given.forces.ravel()
-            held = factorization.multipliers(factorization.holding(force))
-            pressing = pressing._replace(multipliers=multipliers + held)
-            free = free + factorization.admissible(force)
-        struck = np.flatnonzero((pushed > 0.0) & (friction > 0.0))
-        which = np.concatenate((np.arange(n), struck))
-        both = rows.once_more(struck)
-        q, start = (both.jacobian @ free).reshape(-1, 3), self._last[closed][which]
-        if not self._poisson:
-            q[:, 0] += restitution * np.minimum(before, 0.0)
-        start[n:] = 0.0
-        pressing = pressing._replace(
-            loads=np.concatenate((loads, pushed[struck])),
-            load_map=pressing.load_map[which],
-            inside=np.concatenate((pressing.inside, np.zeros(len(struck), dtype=bool))),
-        )
-        problem = ConeProblem(self._response(factorization, both), q.ravel(), friction[which])
-        found = self._solve(factorization, both, problem, pressing, start)
-        v = free + factorization.admissible(both.force @ found.forces.ravel())
-        forces = given.forces + found.forces[:n]
-        forces[struck, 1:] += found.forces[n:, 1:]
+        found, v = law.impulses(rows, speeds, free, pressing, self._last[closed])
         self._last[:] = 0.0
-        self._last[closed] = forces
-        return ConeSolution(
-            forces,
-            (rows.jacobian @ v).reshape(-1, 3),
-            max(given.error, found.error),
-            given.iterations + found.iterations,
-            given.fell_back or found.fell_back,
-        ), v
+        self._last[closed] = found.forces
+        return found, v
 
     def _modes(
         self,
@@ -309,8 +231,8 @@ class ClosedContacts:
         active: ActiveConstraints,
         closed: NDArray[np.intp],
         directions: Mapping[int, Array],  # of those whose force is that of sliding, (2,)
-    ) -> tuple[Factorization, _Closed]:
-        """The mechanism without its one-sided constraints, and the rows of some of them."""
+    ) -> ClosedRows:
+        """Rows of some one-sided constraints, and the mechanism without any of them."""
         rows, nv = self._evaluated(state), len(state.v)
         directions_of = np.column_stack((self._rows, self._tangents))[closed]
         part = self.tables.part[closed]
@@ -321,8 +243,11 @@ class ClosedContacts:
                 force[i, 0] -= self._friction[k] * directions[k] @ jacobian[i, 1:]
                 jacobian[i, 1:], offset[i, 1:], force[i, 1:] = 0.0, 0.0, 0.0
         prepared = self._dynamics.prepare(state, replace(inputs, active=active))
-        return prepared.factorization, _Closed(
-            jacobian.reshape(-1, nv), force.reshape(-1, nv).T, offset.ravel()
+        return ClosedRows(
+            prepared.factorization,
+            jacobian.reshape(-1, nv),
+            force.reshape(-1, nv).T,
+            offset.ravel(),
         )
 
     def _multipliers(self, motion: Solution) -> Array:
@@ -330,45 +255,3 @@ class ClosedContacts:
         if self._pinned.any():
             return motion.joint_multipliers
         return np.zeros(self._load_map.shape[2])
-
-    @staticmethod
-    def _response(factorization: Factorization, rows: _Closed) -> Array:
-        return rows.jacobian @ factorization.admissible(rows.force)
-
-    @staticmethod
-    def _solve(
-        factorization: Factorization,
-        rows: _Closed,
-        problem: ConeProblem,
-        pressing: Pressing,
-        start: Array | None = None,
-    ) -> ConeSolution:
-        """Contact forces; joints that stick are pressed by loads, loop joints by what is in them.
-
-        The forces in loop joints follow from all friction, which follows from them: they are
-        iterated until both agree, as they do where friction is weak. Where they do not, the joint
-        jams, and nothing is solved.
-        """
-        W, q, loads = problem.W, problem.q, pressing.loads.copy()
-        known = not pressing.inside.any()
-
-        def pressed_by(forces: Array) -> Array:  # what is in loop joints
-            held = factorization.holding(rows.force @ forces.ravel())
-            return pressing.forces(pressing.multipliers + factorization.multipliers(held))
-
-        inside = loads if known else pressed_by(np.zeros(len(q)) if start is None else start)
-        for _ in range(_MOST_LOADS):
-            loads[pressing.inside] = (pressing.loads * inside)[pressing.inside]
-            for i in np.flatnonzero(np.isfinite(loads)).tolist():
-                # as heavy against its load as along its joint
-                W[3 * i, 3 * i] = W[3 * i + 1, 3 * i + 1] or 1.0
-                q[3 * i] = -W[3 * i, 3 * i] * loads[i]
-            found = solve_cone_problem(problem, start)
-            if known:
-                return found
-            before, start = inside, found.forces
-            inside = pressed_by(start)
-            off = largest(inside - before) / max(largest(inside), np.finfo(float).tiny)
-            if off <= _SAME_LOADS:
-                return found
-        return replace(found, error=max(off, found.error))

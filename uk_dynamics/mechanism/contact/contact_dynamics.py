@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.arrays import largest
-from uk_dynamics.core.contact import ConeProblem
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.contact.closed_contacts import CLOSE, ClosedContacts, Places, Pressing
+from uk_dynamics.mechanism.contact.closed_contacts import CLOSE, ClosedContacts, Places
 from uk_dynamics.mechanism.contact.contact import SLOW, Contact
+from uk_dynamics.mechanism.contact.impulses import Pressing
 from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
 
@@ -93,7 +93,7 @@ class ContactDynamics(ClosedContacts):
             return None
         contacts = np.full(len(closed), np.nan), np.zeros(self._load_map.shape[2])
         ready = self._prepare(state, inputs, active, closed, {})
-        found, v = self._impulses(*ready, closed, state.v, state.v, *contacts)
+        found, v = self._impulses(ready, closed, state.v, state.v, *contacts)
         after = State(state.t, state.q, v)
         lost = self._dynamics.energy(state).kinetic - self._dynamics.energy(after).kinetic
         struck = tuple(self.names[i] for i in closed[found.forces[:, 0] > 0.0].tolist())
@@ -146,7 +146,7 @@ class ContactDynamics(ClosedContacts):
         alone = self._dry & ~self._pinned  # their load is nothing else's
         sliding = {self.names[k]: x for k, x in directions.items() if alone[k]}
         touching = np.array([k for k in closed if self.names[k] not in sliding], dtype=np.intp)
-        factorization, rows = self._prepare(state, inputs, active, touching, directions)
+        rows = self._prepare(state, inputs, active, touching, directions)
         smooth = replace(inputs, active=replace(active, sliding=sliding))
         there = self._dynamics.evaluate(state, smooth)
         known = np.array([k in directions for k in touching], dtype=bool)
@@ -155,16 +155,15 @@ class ContactDynamics(ClosedContacts):
         pins = self._pinned[touching]
         pressing = Pressing(loads, self._load_map[touching], pins, self._multipliers(there))
         q = rows.jacobian @ there.qdd + rows.bias
-        problem = ConeProblem(self._response(factorization, rows), q, friction)
-        found = self._solve(factorization, rows, problem, pressing)
-        response = factorization.admissible(rows.force)
+        found = rows.solve(q, friction, pressing)
+        response = rows.factorization.admissible(rows.force)
         # accelerations below it are rounding
         still = 1e-9 * max(largest(found.motion), 1.0)
         doubtful = {}
         for i in np.flatnonzero(known & ~pins).tolist():
             normal, k = rows.jacobian[3 * i], touching[i]
             if (separates := normal @ response[:, 3 * i]) <= 0.0:
-                alone = float(normal @ factorization.admissible(normal))  # without friction
+                alone = float(normal @ rows.factorization.admissible(normal))  # without friction
                 part = alone / (alone - float(separates)) if alone > 0.0 else 0.0
                 doubtful[self.names[k]] = part * float(self._friction[k])
         modes = self._modes(replace(active, sliding=sliding), touching, directions, found, still)

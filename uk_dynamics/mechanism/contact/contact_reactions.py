@@ -43,7 +43,7 @@ class ContactReactions(ClosedContacts):
         places = self.places(state)
         still = np.hypot(*places.slip.T) <= self._slow(state)
         closed = np.flatnonzero(self._touching(state, places) & ~self._dry)
-        _, found = self._prepare(state, Inputs(), self.without(active), closed, {})
+        found = self._prepare(state, Inputs(), self.without(active), closed, {})
         kept = np.ones((len(closed), 3), dtype=bool)
         kept[:, 1:] = (still[closed])[:, None] & self._rubs[closed]
         return found.jacobian[kept.ravel()], found.bias[kept.ravel()]
@@ -60,7 +60,7 @@ class ContactReactions(ClosedContacts):
         touching = self._touching(state, places)
         closed = np.flatnonzero(touching & ~self._dry)
         every = np.arange(len(self.names))
-        _, rows = self._prepare(state, inputs, self.without(active), every, {})
+        rows = self._prepare(state, inputs, self.without(active), every, {})
         motion = (rows.jacobian @ qdd + rows.bias).reshape(-1, 3)
         size = np.abs(rows.jacobian) @ np.abs(qdd) + np.abs(rows.bias)
         least = _STILL * (size.reshape(-1, 3).max(axis=1) + 1e-3)
@@ -76,7 +76,7 @@ class ContactReactions(ClosedContacts):
                 if self._rubs[k, 0] and (speed := float(np.hypot(*move))) > still:
                     directions[k] = move / speed
                     break
-        _, rows = self._prepare(state, inputs, self.without(active), closed, directions)
+        rows = self._prepare(state, inputs, self.without(active), closed, directions)
         sliding = {self.names[k]: x for k, x in directions.items() if self._dry[k]}
         # a loop joint holds what the forces in it allow, which are not known here: nothing
         held = {k: dry.velocity for k, one in enumerate(self.one_sided) if (dry := one.dry)}

@@ -197,7 +197,7 @@ class ContactStepping(ClosedContacts):
                 free, multipliers = free + h * turn.qdd, multipliers + h * self._multipliers(turn)
             while True:
                 ready = ready or self._prepare(middle, inputs, active, closed, {})
-                found, v = self._impulses(*ready, closed, state.v, free, loads[closed], multipliers)
+                found, v = self._impulses(ready, closed, state.v, free, loads[closed], multipliers)
                 iterations += found.iterations
                 fell_back |= found.fell_back
                 closes |= gap + 0.5 * h * normal @ v <= CLOSE

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from uk_dynamics.constraints.rows import HeightField, Hull, Round, weighted_joints
+from uk_dynamics.constraints.rows import HeightField, HullPair, Round, weighted_joints
 from uk_dynamics.exceptions import MechanismFileError, inside
 from uk_dynamics.mechanism.files.frame_specification import (
     FrameSpec,
@@ -127,7 +127,7 @@ class ContactSpec:
     # relative velocity after an impact over that before it, or Poisson's, without unit
     restitution: float = 0.0
     # convex bodies of parent and child, and which of their points it is; None: no such contact
-    hulls: tuple[Hull, Hull] | None = None
+    hulls: HullPair | None = None
     heights: HeightField | HeightData | None = None  # of centres that touch; None: no such surface
     point: int = 0
     meshes: tuple[MeshFile, ...] = ()  # of whose convex hulls its points or bodies are

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.arrays import Array
-from uk_dynamics.constraints.rows import POINTS, HeightField, Hull
+from uk_dynamics.constraints.rows import POINTS, HeightField, Hull, HullPair
 from uk_dynamics.exceptions import InputError, located
 from uk_dynamics.mechanism.files.force_specification import ContactSpec, HeightData
 from uk_dynamics.mechanism.files.frame_specification import FrameSpec, vector
@@ -83,12 +83,14 @@ def _over(contact: ContactSpec, apart: float) -> list[ContactSpec]:
 
 def _of_both(contact: ContactSpec, description: RobotDescription) -> Iterator[ContactSpec]:
     """A contact for each point at which the convex hulls of two links may touch."""
-    pairs = product(_hulls(contact.parent, description), _hulls(contact.child, description))
+    found = replace(contact, from_collision=False, both_from_collision=False)
+    sides = _hulls(contact.parent, description), _hulls(contact.child, description)
+    pairs = [
+        replace(found, hulls=HullPair(one, other), meshes=_meshes(of, of_other))
+        for (one, of), (other, of_other) in product(*sides)
+    ]
     for index, (pair, point) in enumerate(product(pairs, range(POINTS)), 1):
-        found = replace(contact, from_collision=False, both_from_collision=False)
-        (one, of), (other, of_other) = pair
-        found = replace(found, hulls=(one, other), meshes=_meshes(of, of_other))
-        yield replace(found, name=f"{contact.name}.{index}", point=point)
+        yield replace(pair, name=f"{contact.name}.{index}", point=point)
 
 
 def _meshes(*shapes: Shape) -> tuple[MeshFile, ...]:

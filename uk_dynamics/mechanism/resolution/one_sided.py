@@ -149,7 +149,7 @@ def one_sided_constraints(spec: MechanismSpec, model: RobotModel) -> Iterator[On
 
 def _row(contact: ContactSpec, label: str) -> FrameRow:
     if contact.hulls is not None:
-        return HullRow(label, *contact.hulls, contact.point)
+        return HullRow(label, contact.hulls, contact.point)
     if contact.surface is None:
         return ContactRow(label, contact.radius)
     child = Round(contact.radius, 0.5 * contact.length)

@@ -1,0 +1,165 @@
+# Copyright 2026 the contributors of uk_dynamics; Apache-2.0
+
+"""Forces of closed one-sided constraints within their cones, and impulses where they strike."""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uk_dynamics.arrays import largest
+from uk_dynamics.core import Factorization
+from uk_dynamics.core.contact import ConeProblem, ConeSolution, solve_cone_problem
+from uk_dynamics.mechanism.resolution.state import Array
+
+# Forces in loop joints that stick agree within this part of the largest, after so many trials.
+_SAME_LOADS, _MOST_LOADS = 1e-13, 100
+
+
+class Pressing(NamedTuple):
+    """What presses those of closed one-sided constraints that are joints that stick."""
+
+    loads: Array  # (k,); NaN: a contact. Of loop joints per force in them
+    load_map: Array  # from the multipliers of all rows to the forces in loop joints, (k, 3, m)
+    inside: NDArray[np.bool_]  # which are loop joints, (k,)
+    multipliers: Array  # of all rows without their forces, (m,)
+
+    def forces(self, multipliers: Array) -> Array:
+        """In loop joints, of the multipliers of all rows, (k,)."""
+        found: Array = np.linalg.norm(self.load_map @ multipliers, axis=1)
+        return found
+
+
+class ClosedRows(NamedTuple):
+    """Rows and forces of some one-sided constraints, each with three directions."""
+
+    factorization: Factorization  # of the mechanism without its one-sided constraints
+    jacobian: Array  # (3k, nv); zero rows where there is no friction
+    force: Array  # generalized force per unit force in each direction, (nv, 3k)
+    bias: Array  # ψ̈ at zero joint acceleration, (3k,)
+
+    def once_more(self, which: NDArray[np.intp]) -> "ClosedRows":
+        """With the tangents of some behind them, as of contacts that a constant load presses."""
+        again = np.add.outer(3 * which, np.arange(3)).ravel()
+        tangents = np.tile([0.0, 1.0, 1.0], len(which))
+        return ClosedRows(
+            self.factorization,
+            np.vstack((self.jacobian, tangents[:, None] * self.jacobian[again])),
+            np.hstack((self.force, tangents * self.force[:, again])),
+            np.concatenate((self.bias, self.bias[again])),
+        )
+
+    def moved(self, forces: Array) -> Array:
+        """Accelerations by forces, (k, 3), or velocities by impulses, (nv,)."""
+        return self.factorization.admissible(self.force @ forces.ravel())
+
+    def held(self, forces: Array) -> Array:
+        """What these forces add to the multipliers of all rows, (m,)."""
+        holding = self.factorization.holding(self.force @ forces.ravel())
+        return self.factorization.multipliers(holding)
+
+    def solve(
+        self, q: Array, friction: Array, pressing: Pressing, start: Array | None = None
+    ) -> ConeSolution:
+        """Contact forces; joints that stick are pressed by loads, loop joints by what is in them.
+
+        The forces in loop joints follow from all friction, which follows from them: they are
+        iterated until both agree, as they do where friction is weak. Where they do not, the joint
+        jams, and nothing is solved.
+
+        Args:
+            q: Motion without these forces, (3k,).
+            friction: μ, (k,).
+            pressing: What presses joints that stick.
+            start: Forces to begin with, (k, 3); None: none.
+        """
+        response = self.jacobian @ self.factorization.admissible(self.force)
+        problem = ConeProblem(response, q, friction)
+        W, q, loads = problem.W, problem.q, pressing.loads.copy()
+        known = not pressing.inside.any()
+
+        def pressed_by(forces: Array) -> Array:  # what is in loop joints
+            return pressing.forces(pressing.multipliers + self.held(forces))
+
+        inside = loads if known else pressed_by(np.zeros(len(q)) if start is None else start)
+        for _ in range(_MOST_LOADS):
+            loads[pressing.inside] = (pressing.loads * inside)[pressing.inside]
+            for i in np.flatnonzero(np.isfinite(loads)).tolist():
+                # as heavy against its load as along its joint
+                W[3 * i, 3 * i] = W[3 * i + 1, 3 * i + 1] or 1.0
+                q[3 * i] = -W[3 * i, 3 * i] * loads[i]
+            found = solve_cone_problem(problem, start)
+            if known:
+                return found
+            before, start = inside, found.forces
+            inside = pressed_by(start)
+            off = largest(inside - before) / max(largest(inside), np.finfo(float).tiny)
+            if off <= _SAME_LOADS:
+                return found
+        return replace(found, error=max(off, found.error))
+
+
+@dataclass(frozen=True, eq=False)
+class ImpactLaw:
+    """What impulses do to closed one-sided constraints, (k,) each.
+
+    Newton's law in the form of Moreau: u_n⁺ + e u_n⁻ ≥ 0, with an impulse only where this is zero.
+    Poisson's in that of Pfeiffer and Glocker (Multibody Dynamics with Unilateral Contacts, 1996):
+    an impact without restitution is compression, of impulses λ; in expansion those along the
+    normals are at least e λ, more only where this keeps contacts from closing. Impulses of other
+    forces act with the expansion. Friction of e λ is that of contacts which a constant load
+    presses.
+    """
+
+    restitution: Array
+    friction: Array
+    poisson: bool
+    resting: float  # what approaches more slowly does not strike, in m/s or rad/s
+
+    def impulses(
+        self, rows: ClosedRows, speeds: Array, free: Array, pressing: Pressing, start: Array
+    ) -> tuple[ConeSolution, Array]:
+        """Impulses and their motion, and velocities after them, (nv,).
+
+        Args:
+            rows: Of the constraints.
+            speeds: Velocities before, (nv,).
+            free: Velocities after it without impulses, (nv,).
+            pressing: Impulses on joints that stick, and the multipliers times the step.
+            start: Impulses near those wanted, (k, 3).
+        """
+        motion, n = rows.jacobian @ speeds, len(self.friction)
+        before = motion.reshape(-1, 3)[:, 0]
+        given, pushed = ConeSolution(np.zeros((n, 3)), np.zeros((n, 3)), 0.0, 0), np.zeros(n)
+        if self.poisson and ((before < -self.resting) & (self.restitution > 0.0)).any():
+            no_loads = pressing._replace(loads=0.0 * pressing.loads, inside=np.zeros(n, dtype=bool))
+            given = rows.solve(motion, self.friction, no_loads)
+            pushed = self.restitution * given.forces[:, 0]
+            given.forces[:, 0] += pushed
+            held = rows.held(given.forces)
+            pressing = pressing._replace(multipliers=pressing.multipliers + held)
+            free = free + rows.moved(given.forces)
+        struck = np.flatnonzero((pushed > 0.0) & (self.friction > 0.0))
+        which = np.concatenate((np.arange(n), struck))
+        both = rows.once_more(struck)
+        q, start = (both.jacobian @ free).reshape(-1, 3), start[which]
+        if not self.poisson:
+            q[:, 0] += self.restitution * np.minimum(before, 0.0)
+        start[n:] = 0.0
+        pressing = pressing._replace(
+            loads=np.concatenate((pressing.loads, pushed[struck])),
+            load_map=pressing.load_map[which],
+            inside=np.concatenate((pressing.inside, np.zeros(len(struck), dtype=bool))),
+        )
+        found = both.solve(q.ravel(), self.friction[which], pressing, start)
+        v = free + both.moved(found.forces)
+        forces = given.forces + found.forces[:n]
+        forces[struck, 1:] += found.forces[n:, 1:]
+        return ConeSolution(
+            forces,
+            (rows.jacobian @ v).reshape(-1, 3),
+            max(given.error, found.error),
+            given.iterations + found.iterations,
+            given.fell_back or found.fell_back,
+        ), v
