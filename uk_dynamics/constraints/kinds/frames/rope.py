@@ -64,14 +64,18 @@ class Rope(Kind):
                 "properties": {
                     "link": {"$ref": "common.schema.json#/definitions/link"},
                     "xyz": {"$ref": "common.schema.json#/definitions/xyz"},
-                    "radius": number("m", "Of a pulley, in m.", 0.1, exclusiveMinimum=0),
+                    "radius": number(
+                        "m", "Of a pulley, in m.", 0.1, title="Radius", exclusiveMinimum=0
+                    ),
                     "axis": direction(
                         "Of a pulley, in the link; any length but zero. Pulleys between the same"
                         " two points have parallel axes, and keep them in all motions.",
                         [0, 1, 0],
+                        title="Axis",
                         default=[0, 0, 1],
                     ),
                     "side": {
+                        "title": "Side",
                         "description": "Where the pulley is, seen along the rope from its first"
                         " point with the axis up.",
                         "enum": ["left", "right"],
