@@ -50,11 +50,6 @@ static int uk_derivative(uk_memory *m, uk_motion *c, double *a) {
   return 0;
 }
 
-static int uk_all_finite(const double *a) {
-  double sum = 0.0;
-  for (int i = 0; i < UK_NV; ++i) sum += 0.0 * a[i];
-  return sum == 0.0;
-}
 
 /* The next stage, from those before it. */
 static int uk_next_stage(uk_memory *m, uk_motion *c, uk_way *w, int stage, double h, double part,
@@ -118,7 +113,7 @@ static int uk_trial(uk_memory *m, uk_motion *c, uk_way *w, double h, double rtol
   *error = NAN;
   for (int s = 1; s < UK_STAGES; ++s) {
     if (uk_next_stage(m, c, w, s, h, uk_dop_c[s], uk_dop_a + s * UK_STAGES)) return 1;
-    if (!uk_all_finite(w->K[s])) return 0;
+    if (!isfinite(uk_total(w->K[s], UK_NV))) return 0;
   }
   double fifth = 0.0, third = 0.0;
   for (int i = 0; i < UK_NV; ++i) {
@@ -151,7 +146,7 @@ static int uk_settle_end(uk_memory *m, uk_motion *c, uk_way *w, double *position
   if (uk_follow_structure(m, c->followed)) return 1;
   uk_lanes_settle_step(&s.steps, &w->start.q, &w->start.v, m->t - w->start.t);
   if (failed) return 1;
-  *position = uk_farthest(before.q, m->q), *velocity = uk_largest(m->v, before.v);
+  *position = uk_farthest(before.q, m->q), *velocity = uk_apart(m->v, before.v);
   return 0;
 }
 
@@ -172,7 +167,7 @@ static int uk_stride(uk_memory *m, uk_motion *c, uk_way *w, uk_adaptive *a, doub
   w->start = w->point = w->end, w->dense = 0.0;
   uk_set_state(m, &w->start);
   memcpy(w->V[0], m->v, sizeof m->v);
-  if (uk_derivative(m, c, w->K[0]) || !uk_all_finite(w->K[0])) return 1;
+  if (uk_derivative(m, c, w->K[0]) || !isfinite(uk_total(w->K[0], UK_NV))) return 1;
   if (w->next == 0.0 && uk_first_step(m, c, w, a)) return 1;
   const double shortest = 10.0 * (nextafter(w->end.t, INFINITY) - w->end.t);
   double h = w->next, error, end;
@@ -270,7 +265,7 @@ static int uk_sample_way(uk_memory *m, uk_motion *c, uk_way *w, const uk_adaptiv
   for (int i = 0; i < UK_NV; ++i) m->v[i] = w->start.v[i] + way[1][i];
   m->t = t;
   const int failed = uk_settle_end(m, c, w, &position, &velocity);
-  const double allowed = UK_SOUND * (a->atol + a->rtol * uk_largest(m->v, NULL));
+  const double allowed = UK_SOUND * (a->atol + a->rtol * uk_largest(m->v, UK_NV));
   if (!failed && velocity <= allowed) return 0;
   const int lost = uk_detour(m, c, w, a, t);
   m->t = t;

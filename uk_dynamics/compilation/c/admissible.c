@@ -9,9 +9,8 @@
 /* Coordinates of a generalized force in its place, zero where the structure holds them; the size that it
  * had. */
 static UK_OPTIONAL uk_lanes uk_admissible(const uk_lanes_memory *m, uk_lanes *x) {
-  uk_lanes square = uk_all(0.0);
   uk_lanes_whiten(m, x);
-  UK_EACH(i, UK_NV) square += x[i] * x[i];
+  const uk_lanes square = uk_dot(x, x, UK_NV);
 #if UK_M > 0
   uk_basis b = uk_rows_of(m);
   if (UK_WIDTH == 1) b.rank = (int)UK_PART(m->rank, 0);

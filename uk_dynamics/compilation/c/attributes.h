@@ -2,6 +2,10 @@
 /* What functions are to compilers. */
 #pragma once
 
+#if defined(__clang__) /* it warns of functions of a file that this machine does not call and another one does */
+#pragma clang diagnostic ignored "-Wunused-function"
+#endif
+
 /* a law on a GPU: in pieces, for which its assembler takes seconds, not minutes */
 #if defined(__CUDACC_RTC__) && defined(UK_WHOLE_LAW)
 #define UK_APART __noinline__

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "fundamental_equation.c"
+#include "symmetric_factor.c"
 
 #define UK_BY_BLOCKS (UK_BLOCKS && UK_WIDTH == 1)
 
@@ -36,20 +37,6 @@ static double uk_scaled_row(const uk_memory *m, int r, double acts, double *x) {
   return scale;
 }
 
-/* L^-1 x and L^-T x of shared columns, in place. */
-static void uk_from_shared(const uk_blocks *f, double *x) {
-  for (int i = 0; i < UK_SHARED; ++i) {
-    for (int j = 0; j < i; ++j) x[i] -= f->L[i * UK_SHARED + j] * x[j];
-    x[i] *= f->L[i * (UK_SHARED + 1)];
-  }
-}
-
-static void uk_to_shared(const uk_blocks *f, double *x) {
-  for (int i = UK_SHARED - 1; i >= 0; --i) {
-    x[i] *= f->L[i * (UK_SHARED + 1)];
-    for (int j = 0; j < i; ++j) x[j] -= f->L[i * UK_SHARED + j] * x[i];
-  }
-}
 
 /* Coordinates w of a whitened force. */
 static void uk_reduce(const uk_blocks *f, const double *x, double *w) {
@@ -58,20 +45,21 @@ static void uk_reduce(const uk_blocks *f, const double *x, double *w) {
   for (int k = 0; k < UK_BLOCKS; ++k) {
     const uk_basis *b = f->block + k;
     const int *column = uk_block_column + uk_block_column_start[k];
-    double own[UK_NV], any = 0.0;
-    for (int i = 0; i < b->n; ++i) own[i] = x[column[i]], any += fabs(own[i]);
-    if (any != 0.0) uk_rotate(b, own);
-    for (int p = 0; p < b->rank && any != 0.0; ++p)
-      for (int i = 0; i < UK_SHARED; ++i) w[i] -= own[p] * f->shares[(uk_block_row_start[k] + p) * UK_SHARED + i];
+    double own[UK_NV];
+    for (int i = 0; i < b->n; ++i) own[i] = x[column[i]];
+    const int any = uk_largest(own, b->n) != 0.0;
+    if (any) uk_rotate(b, own);
+    for (int p = 0; p < b->rank && any; ++p)
+      uk_add(w, -own[p], f->shares + (uk_block_row_start[k] + p) * UK_SHARED, UK_SHARED);
     for (int i = b->rank; i < b->n; ++i) w[at++] = own[i];
   }
-  uk_from_shared(f, w);
+  uk_solve_lower(f->L, UK_SHARED, w);
 }
 
 /* The whitened motion x with coordinates w, which are lost, and of what rows in blocks want: c, by place, or none. */
 static void uk_expand(const uk_blocks *f, double *w, const double *c, double *x) {
   int at = UK_SHARED;
-  uk_to_shared(f, w);
+  uk_solve_upper(f->L, UK_SHARED, w);
   for (int i = 0; i < UK_SHARED; ++i) x[uk_shared[i]] = w[i];
   for (int k = 0; k < UK_BLOCKS; ++k) {
     const uk_basis *b = f->block + k;
@@ -79,7 +67,7 @@ static void uk_expand(const uk_blocks *f, double *w, const double *c, double *x)
     double own[UK_NV];
     for (int p = 0; p < b->rank; ++p) {
       own[p] = c ? c[first + p] : 0.0;
-      for (int i = 0; i < UK_SHARED; ++i) own[p] -= f->shares[(first + p) * UK_SHARED + i] * w[i];
+      own[p] -= uk_dot(f->shares + (first + p) * UK_SHARED, w, UK_SHARED);
     }
     for (int i = b->rank; i < b->n; ++i) own[i] = w[at++];
     uk_rotate_back(b, own);
@@ -101,7 +89,7 @@ static void uk_factor_block(const uk_memory *m, uk_blocks *f, int k, const doubl
     for (int i = 0; i < b->n; ++i) row[i] = x[column[i]];
     for (int i = 0; i < UK_SHARED; ++i) side[count * UK_SHARED + i] = x[uk_shared[i]];
     b->row[count] = count, b->scale[count] = scale, f->row[first + count] = r;
-    b->square[count] = b->reference[count] = uk_squares(row, 0, b->n);
+    b->square[count] = b->reference[count] = uk_dot(row, row, b->n);
     ++count;
   }
   b->count = count;
@@ -110,18 +98,17 @@ static void uk_factor_block(const uk_memory *m, uk_blocks *f, int k, const doubl
     double *t = f->shares + (first + p) * UK_SHARED;
     memcpy(t, side + (int)b->row[p] * UK_SHARED, sizeof(double) * UK_SHARED);
     for (int j = 0; j < p && j < b->rank; ++j)
-      for (int i = 0; i < UK_SHARED; ++i) t[i] -= b->rows[p * b->n + j] * f->shares[(first + j) * UK_SHARED + i];
+      uk_add(t, -b->rows[p * b->n + j], f->shares + (first + j) * UK_SHARED, UK_SHARED);
     if (p >= b->rank) continue;
     for (int i = 0; i < UK_SHARED; ++i) t[i] *= b->inverse_R[p];
-    for (int i = 0; i < UK_SHARED; ++i)
-      for (int j = 0; j <= i; ++j) f->L[i * UK_SHARED + j] += t[i] * t[j];
+    for (int i = 0; i < UK_SHARED; ++i) uk_add(f->L + i * UK_SHARED, t[i], t, i + 1);
   }
 }
 
 /* The row in coordinates w that is in its place, among others; unless they depend on blocks. */
 static void uk_add_row(uk_blocks *f, int r, double scale, double tolerance) {
   uk_basis *b = &f->rest;
-  const double square = uk_squares(b->rows + b->count * b->n, 0, b->n);
+  const double *row = b->rows + b->count * b->n, square = uk_dot(row, row, b->n);
   if (!(square > tolerance * tolerance)) {
     f->sure &= square <= UK_EXACTLY_DEPENDENT * UK_EXACTLY_DEPENDENT;
     return;
@@ -145,12 +132,7 @@ static UK_OPTIONAL void uk_factor_blocks(uk_memory *m, uk_blocks *f, const doubl
     uk_factor_block(m, f, k, acts, tolerance > UK_SAFE_PIVOT ? tolerance : UK_SAFE_PIVOT);
     f->free -= f->block[k].rank;
   }
-  for (int i = 0; i < UK_SHARED; ++i)
-    for (int j = 0; j <= i; ++j) {
-      double sum = f->L[i * UK_SHARED + j];
-      for (int l = 0; l < j; ++l) sum -= f->L[i * UK_SHARED + l] * f->L[j * UK_SHARED + l];
-      f->L[i * UK_SHARED + j] = i == j ? 1.0 / sqrt(sum) : sum * f->L[j * (UK_SHARED + 1)];
-    }
+  uk_factor_symmetric(f->L, UK_SHARED, 0.0);
   uk_basis *rest = &f->rest;
   *rest = uk_basis_at(f->free, UK_M, 0, &m->W[0][0], f->rest_room);
   rest->count = 0;
@@ -161,7 +143,7 @@ static UK_OPTIONAL void uk_factor_blocks(uk_memory *m, uk_blocks *f, const doubl
       double *w = rest->rows + rest->count * rest->n;
       memset(w, 0, sizeof(double) * rest->n);
       memcpy(w, f->shares + (first + p) * UK_SHARED, sizeof(double) * UK_SHARED);
-      uk_from_shared(f, w);
+      uk_solve_lower(f->L, UK_SHARED, w);
       for (int i = b->rank; i < b->n; ++i) w[at + i - b->rank] = b->rows[p * b->n + i];
       uk_add_row(f, f->row[first + (int)b->row[p]], b->scale[p], tolerance);
     }
@@ -181,29 +163,26 @@ static UK_OPTIONAL void uk_factor_blocks(uk_memory *m, uk_blocks *f, const doubl
 }
 
 /* The whitened motion nearest to x of those that rows send to `right`, in its place. */
-static UK_OPTIONAL void uk_answer_by_blocks(uk_memory *m, const uk_blocks *f, const double *right, double *x) {
+static void uk_answer_by_blocks(const uk_memory *m, const uk_blocks *f, const double *right, double *x) {
   double c[UK_BLOCK_ROWS], w[UK_NV], h[UK_SHARED_ROOM] = {0.0};
   for (int k = 0; k < UK_BLOCKS; ++k) {
     const uk_basis *b = f->block + k;
     const int first = uk_block_row_start[k];
     for (int p = 0; p < b->rank; ++p) {
-      double sum = right[f->row[first + (int)b->row[p]]] * b->scale[p];
-      for (int j = 0; j < p; ++j) sum -= b->rows[p * b->n + j] * c[first + j];
-      c[first + p] = sum * b->inverse_R[p];
-      for (int i = 0; i < UK_SHARED; ++i) h[i] += c[first + p] * f->shares[(first + p) * UK_SHARED + i];
+      const double asked = right[f->row[first + (int)b->row[p]]] * b->scale[p];
+      c[first + p] = (asked - uk_dot(b->rows + p * b->n, c + first, p)) * b->inverse_R[p];
+      uk_add(h, c[first + p], f->shares + (first + p) * UK_SHARED, UK_SHARED);
     }
   }
   uk_reduce(f, x, w);
-  uk_from_shared(f, h);
-  for (int i = 0; i < UK_SHARED; ++i) w[i] += h[i];
+  uk_solve_lower(f->L, UK_SHARED, h);
+  uk_add(w, 1.0, h, UK_SHARED);
   if (f->rest.rank) {
     double y[UK_M], z[UK_NV] = {0.0};
     uk_expand(f, z, c, x); /* what blocks want, at w = 0 */
     uk_lanes_unwhiten(m, x);
-    for (int j = 0; j < f->rest.count; ++j) {
-      y[j] = right[f->other[j]];
-      for (int i = 0; i < UK_NV; ++i) y[j] -= m->A[f->other[j] * UK_NV + i] * x[i];
-    }
+    for (int j = 0; j < f->rest.count; ++j)
+      y[j] = right[f->other[j]] - uk_dot(m->A + f->other[j] * UK_NV, x, UK_NV);
     uk_rotate(&f->rest, w);
     uk_find_coordinates(&f->rest, y, w);
     uk_rotate_back(&f->rest, w);
@@ -228,6 +207,45 @@ static UK_OPTIONAL void uk_admitted_by_blocks(const uk_memory *m, const uk_block
   uk_rotate_back(&f->rest, w);
   uk_expand(f, w, NULL, x);
   uk_lanes_unwhiten(m, x);
+}
+
+typedef uk_blocks uk_eliminated;
+#else
+typedef int uk_eliminated;
+#endif
+
+#if UK_M > 0
+
+/* Eliminate the rows that act, at the factor of M: in blocks, where `by` has room for them and that is sure, or
+ * in the memory. */
+static UK_OPTIONAL void uk_eliminate(uk_lanes_memory *m, const uk_lanes *acts, uk_lanes tolerance,
+                                     uk_eliminated *by) {
+#if UK_BY_BLOCKS
+  if (by) uk_factor_blocks(m, by, acts, tolerance);
+  if (by && by->sure) return;
+#else
+  (void)by;
+#endif
+  uk_lanes_whiten_rows(m, acts);
+  uk_lanes_eliminate(m, tolerance);
+}
+
+/* The whitened motion nearest to x of those that these rows send to `right`, in its place. */
+static UK_OPTIONAL void uk_answer_rows(const uk_lanes_memory *m, const uk_eliminated *by, const uk_lanes *right,
+                                       uk_lanes *x) {
+#if UK_BY_BLOCKS
+  if (by->sure) {
+    uk_answer_by_blocks(m, by, right, x);
+    return;
+  }
+#else
+  (void)by;
+#endif
+  uk_basis b = uk_rows_of(m);
+  if (UK_WIDTH == 1) b.rank = (int)UK_PART(m->rank, 0);
+  uk_rotate(&b, x);
+  uk_find_coordinates(&b, right, x);
+  uk_rotate_back(&b, x);
 }
 
 #endif

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "cluster_tree.h"
-#include "sine_and_cosine.h"
 #include "uk_config.h"
 #include "uk_free_joint.h"
+#include "uk_lanes.h"
 #include "uk_spatial.h"
 
 static inline void uk_cross(const double *a, const double *b, double *c) {
@@ -80,7 +80,7 @@ static void uk_place_cluster(const uk_tree *t, int k) {
       memset(arm, 0, sizeof arm);
     } else if (link->turns) {
       double s, c;
-      uk_sincos(q, &s, &c);
+      uk_lanes_sincos(q, &s, &c);
       for (int i = 0; i < 3; ++i) {
         const double along = (1.0 - c) * fixed->slide[i];
         for (int k = 3 * i; k < 3 * i + 3; ++k)

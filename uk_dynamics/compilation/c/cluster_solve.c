@@ -8,6 +8,7 @@
 #pragma once
 
 #include "cluster_rows.c"
+#include "symmetric_factor.c"
 
 /* Inertias of a cluster and its rows, eliminated after the clusters that it carries; 1 where some
  * motion has no inertia. */
@@ -17,7 +18,7 @@ static int uk_factor(const uk_tree *t, int k) {
   uk_ground *g = t->ground + k;
   uk_body *own = t->body + c->first;
   double *H = t->H + c->square;
-  double X[21] = {0.0}, composite[10] = {0.0}; /* of all of it */
+  double X[21] = {0.0}, composite[10] = {0.0}, held[21]; /* of all of it */
   memset(H, 0, sizeof(double) * n * n);
   for (int j = n - 1; j >= 0; --j) {
     uk_body *b = own + j;
@@ -48,48 +49,23 @@ static int uk_factor(const uk_tree *t, int k) {
     double *HZ = t->scratch;
     for (int f = 0; f < free; ++f) {
       const double *z = Z + f * n;
-      for (int i = 0; i < n; ++i) {
-        HZ[i] = 0.0;
-        for (int j = 0; j < n; ++j) HZ[i] += H[i * n + j] * z[j];
-      }
-      for (int e = f; e < free; ++e) {
-        double sum = 0.0;
-        for (int i = 0; i < n; ++i) sum += Z[e * n + i] * HZ[i];
-        L[e * free + f] = sum;
-      }
-      for (int i = 0; i < 6; ++i) {
-        double sum = 0.0;
-        for (int j = 0; j < n; ++j) sum += own[j].U[i] * z[j];
-        Y[6 * f + i] = sum;
-      }
+      for (int i = 0; i < n; ++i) HZ[i] = uk_dot(H + i * n, z, n);
+      for (int e = f; e < free; ++e) L[e * free + f] = uk_dot(Z + e * n, HZ, n);
+      memset(Y + 6 * f, 0, 6 * sizeof *Y);
+      for (int j = 0; j < n; ++j) uk_add(Y + 6 * f, z[j], own[j].U, 6);
     }
   } else {
     memcpy(L, H, sizeof(double) * n * n);
     for (int j = 0; j < n; ++j) memcpy(Y + 6 * j, own[j].U, sizeof own[j].U);
   }
-  for (int f = 0; f < free; ++f) { /* L L^T, and Y becomes L^-1 Y */
-    double *row = L + f * free;
-    for (int e = 0; e < f; ++e) {
-      double sum = row[e];
-      for (int d = 0; d < e; ++d) sum -= row[d] * L[e * free + d];
-      row[e] = sum * L[e * free + e];
-    }
-    double pivot = row[f];
-    for (int e = 0; e < f; ++e) pivot -= row[e] * row[e];
-    if (!(pivot > UK_NO_INERTIA * row[f])) return 1;
-    row[f] = 1.0 / sqrt(pivot); /* the reciprocal stands on the diagonal */
-    for (int i = 0; i < 6; ++i) {
-      double sum = Y[6 * f + i];
-      for (int e = 0; e < f; ++e) sum -= row[e] * Y[6 * e + i];
-      Y[6 * f + i] = sum * row[f];
-    }
-    const double *y = Y + 6 * f;
-    X[0] -= y[0] * y[0], X[1] -= y[0] * y[1], X[2] -= y[0] * y[2];
-    X[3] -= y[1] * y[1], X[4] -= y[1] * y[2], X[5] -= y[2] * y[2];
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j) X[6 + 3 * i + j] -= y[i] * y[3 + j];
-    X[15] -= y[3] * y[3], X[16] -= y[3] * y[4], X[17] -= y[3] * y[5];
-    X[18] -= y[4] * y[4], X[19] -= y[4] * y[5], X[20] -= y[5] * y[5];
+  if (!uk_factor_symmetric(L, free, UK_NO_INERTIA)) return 1;
+  for (int f = 0; f < free; ++f) { /* Y becomes L^-1 Y */
+    const double *row = L + f * free;
+    double *y = Y + 6 * f;
+    for (int e = 0; e < f; ++e) uk_add(y, -row[e], Y + 6 * e, 6);
+    for (int i = 0; i < 6; ++i) y[i] *= row[f];
+    uk_held_articulated(y, held);
+    uk_add(X, -1.0, held, 21);
   }
   if (c->base < t->joints) {
     double moved[21];
@@ -120,20 +96,13 @@ static void uk_load_cluster(const uk_tree *t, int k, const double *force) {
   }
   if (c->rows) {
     for (int j = 0; j < n; ++j) {
-      for (int i = 0; i < n; ++i) rest[j] -= H[j * n + i] * x[i];
-      for (int i = 0; i < 6; ++i) P[i] += own[j].U[i] * x[j];
+      rest[j] -= uk_dot(H + j * n, x, n);
+      uk_add(P, x[j], own[j].U, 6);
     }
   }
-  for (int f = 0; f < free; ++f) {
-    double sum = rest[f];
-    if (c->rows) {
-      sum = 0.0;
-      for (int i = 0; i < n; ++i) sum += Z[f * n + i] * rest[i];
-    }
-    for (int e = 0; e < f; ++e) sum -= L[f * free + e] * y[e];
-    y[f] = sum * L[f * free + f];
-    for (int i = 0; i < 6; ++i) P[i] += Y[6 * f + i] * y[f];
-  }
+  for (int f = 0; f < free; ++f) y[f] = c->rows ? uk_dot(Z + f * n, rest, n) : rest[f];
+  uk_solve_lower(L, free, y);
+  for (int f = 0; f < free; ++f) uk_add(P, y[f], Y + 6 * f, 6);
   if (c->base < t->joints) uk_add_wrench(P, g->arm, t->body[c->base].P);
 }
 
@@ -147,11 +116,8 @@ static void uk_outward(const uk_tree *t, int k) {
   const double *Y = t->Y + 6 * c->first;
   double *y = t->whitened + c->first, *qdd = t->joint_qdd + c->first;
   uk_move_motion(t->body[c->base].a, g->arm, g->a);
-  for (int f = free - 1; f >= 0; --f) {
-    double sum = y[f] - uk_dot6(Y + 6 * f, g->a);
-    for (int e = f + 1; e < free; ++e) sum -= L[e * free + f] * y[e];
-    y[f] = sum * L[f * free + f];
-  }
+  for (int f = 0; f < free; ++f) y[f] -= uk_dot6(Y + 6 * f, g->a);
+  uk_solve_upper(L, free, y);
   for (int j = 0; j < n; ++j) {
     if (c->rows) {
       qdd[j] = x[j];
@@ -172,21 +138,15 @@ static void uk_react(const uk_tree *t, int k, double *ideal) {
   const uk_body *own = t->body + c->first;
   const double *H = t->H + c->square, *A = t->A + c->entry, *qdd = t->joint_qdd + c->first;
   for (int j = 0; j < n; ++j) {
-    double sum = 0.0;
-    if (c->rows) {
-      sum = t->unbalanced[c->first + j] + uk_dot6(own[j].U, t->ground[k].a);
-      for (int i = 0; i < n; ++i) sum += H[j * n + i] * qdd[i];
-    }
-    ideal[c->first + j] = sum;
+    double *sum = ideal + c->first + j;
+    *sum = c->rows ? t->unbalanced[c->first + j] + uk_dot6(own[j].U, t->ground[k].a) : 0.0;
+    if (c->rows) *sum += uk_dot(H + j * n, qdd, n);
   }
   if (!c->rows) return;
   for (int i = 0; i < n; ++i) t->coordinates[i] = t->scale[c->first + i] * ideal[c->first + i];
   uk_multipliers(t, k, t->coordinates);
-  for (int r = 0; r < c->rows; ++r) {
-    double rest = -t->b[c->first_row + r];
-    for (int i = 0; i < n; ++i) rest += A[r * n + i] * qdd[i];
-    t->row_violation[c->first_row + r] = rest;
-  }
+  for (int r = 0; r < c->rows; ++r)
+    t->row_violation[c->first_row + r] = uk_dot(A + r * n, qdd, n) - t->b[c->first_row + r];
 }
 
 /* F: all forces in the joints but those of the constraints; P is lost. */

@@ -15,13 +15,6 @@
 
 #define UK_TURN 6.28318530717958647692
 
-/* Largest size; no number where one of them is none. */
-static double uk_largest_of(const double *x, int count) {
-  double largest = 0.0;
-  for (int i = 0; i < count && !isnan(largest); ++i)
-    if (!(fabs(x[i]) <= largest)) largest = fabs(x[i]);
-  return largest;
-}
 
 /* Columns of the joints that are not measured, as rows. */
 static uk_basis uk_others(const uk_loop_factors *f) {
@@ -88,8 +81,8 @@ static void uk_loop_move(const uk_loop_factors *f, const double *target, const d
   memcpy(rest, target, sizeof rest);
   uk_rotate(&others, rest);
   for (int k = 0; k < f->count; ++k) {
-    missing[k] = rest[UK_OTHERS + f->chosen[k]];
-    for (int i = 0; i < UK_MEASURED; ++i) missing[k] -= f->conditions[f->chosen[k]][i] * wanted[i];
+    const int row = f->chosen[k];
+    missing[k] = rest[UK_OTHERS + row] - uk_dot(f->conditions[row], wanted, UK_MEASURED);
   }
   uk_solve_rows(&weighed, missing, more);
   for (int i = 0; i < UK_MEASURED; ++i) part[i] += uk_deviation[i] * more[i];
@@ -130,7 +123,7 @@ static double uk_newton_step(uk_completion *c, double t, const double *q, const 
   for (int r = 0; r < UK_HELD; ++r) target[r] = -f->psi[r];
   uk_misfits(q, wanted, misfit);
   uk_loop_move(f, target, misfit, d);
-  return uk_largest_of(d, UK_NV);
+  return uk_largest(d, UK_NV);
 }
 
 /* Newton corrections of q, in place, and the factors there; 0, or 1: it does not converge. */
@@ -182,9 +175,7 @@ static void uk_complete_velocities(uk_completion *c, double t, const double *rat
 }
 
 static int uk_is_finite(const double *measured, const double *rates) {
-  double sum = 0.0;
-  for (int i = 0; i < UK_MEASURED; ++i) sum += measured[i] + rates[i];
-  return isfinite(sum);
+  return isfinite(uk_total(measured, UK_MEASURED) + uk_total(rates, UK_MEASURED));
 }
 
 /* From measurements near the last ones; UK_COMPLETE, or why there is no state, and the last one

@@ -6,6 +6,7 @@
 #include "attributes.h"
 #include "contact.h"
 #include "row_elimination.c"
+#include "symmetric_factor.c"
 #include "uk_conditions.h"
 #include "uk_config.h"
 
@@ -45,11 +46,7 @@ static uk_cone uk_cone_at(int n, double *room) {
 static double uk_cone_error(uk_cone *c, double size) {
   const int N = 3 * c->n;
   double most = 0.0;
-  for (int i = 0; i < N; ++i) {
-    double sum = c->q[i];
-    for (int j = 0; j < N; ++j) sum += c->W[i * N + j] * c->r[j];
-    c->u[i] = sum;
-  }
+  for (int i = 0; i < N; ++i) c->u[i] = c->q[i] + uk_dot(c->W + i * N, c->r, N);
   for (int i = 0; i < c->n; ++i)
     uk_conditions(c->r + 3 * i, c->u + 3 * i, c->step + 3 * i, c->friction + i, c->left + 3 * i,
                   c->slopes + 9 * i);
@@ -136,26 +133,16 @@ typedef struct {
   int next, done;       /* when it does; iterations */
 } uk_alternation;
 
-/* The response in units of each contact, with the penalty on its diagonal, as L L^T with one over its diagonal;
- * whether there is such a factor. */
+/* The response in units of each contact, with the penalty on its diagonal, as L L^T; whether there is such a factor. */
 static int uk_cone_factor(uk_cone *c, double penalty) {
   const int N = 3 * c->n;
   double *const L = c->derivative;
   for (int i = 0; i < N; ++i)
-    for (int j = 0; j <= i; ++j) {
-      double sum = c->unit[i / 3] * c->W[i * N + j] * c->unit[j / 3] + (i == j ? penalty : 0.0);
-      for (int k = 0; k < j; ++k) sum -= L[i * N + k] * L[j * N + k];
-      if (i == j && !(sum > 0.0)) return 0;
-      L[i * N + j] = i == j ? 1.0 / sqrt(sum) : sum * L[j * N + j];
-    }
-  return 1;
+    for (int j = 0; j <= i; ++j)
+      L[i * N + j] = c->unit[i / 3] * c->W[i * N + j] * c->unit[j / 3] + (i == j ? penalty : 0.0);
+  return uk_factor_symmetric(L, N, 0.0);
 }
 
-static double uk_cone_largest(const double *x, int count) {
-  double most = 0.0;
-  for (int i = 0; i < count; ++i) most = fabs(x[i]) > most ? fabs(x[i]) : most;
-  return most;
-}
 
 /* Begin with alternating directions, as core/contact/alternating_directions.py has them. */
 static uk_alternation uk_cone_begin(uk_cone *c) {
@@ -184,15 +171,11 @@ static int uk_cone_alternate(uk_cone *c, uk_alternation *a, int iterations) {
   int factored = uk_cone_factor(c, a->penalty);
   for (; factored && iterations; --iterations) {
     for (int i = 0; i < N; ++i) {
-      double sum = a->penalty * r[i] + u[i] - c->unit[i / 3] * c->q[i];
-      if (i % 3 == 0) sum -= c->friction[i / 3] * sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2]);
-      for (int k = 0; k < i; ++k) sum -= L[i * N + k] * way[k];
-      way[i] = sum * L[i * (N + 1)];
+      way[i] = a->penalty * r[i] + u[i] - c->unit[i / 3] * c->q[i];
+      if (i % 3 == 0) way[i] -= c->friction[i / 3] * sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2]);
     }
-    for (int i = N - 1; i >= 0; --i) {
-      way[i] *= L[i * (N + 1)];
-      for (int k = 0; k < i; ++k) way[k] -= L[i * N + k] * way[i];
-    }
+    uk_solve_lower(L, N, way);
+    uk_solve_upper(L, N, way);
     for (int i = 0; i < N; i += 3) {
       double aim[3], relaxed[3], nearest[3];
       for (int k = 0; k < 3; ++k) {
@@ -206,8 +189,8 @@ static int uk_cone_alternate(uk_cone *c, uk_alternation *a, int iterations) {
       }
     }
     if (++a->done < a->next) continue; /* what is left of both conditions is to shrink alike */
-    const double left = uk_cone_largest(way, N) / (uk_cone_largest(r, N) + UK_TINY) + UK_TINY;
-    const double off = a->penalty * uk_cone_largest(sent, N) / (uk_cone_largest(u, N) + UK_TINY) + UK_TINY;
+    const double left = uk_largest(way, N) / (uk_largest(r, N) + UK_TINY) + UK_TINY;
+    const double off = a->penalty * uk_largest(sent, N) / (uk_largest(u, N) + UK_TINY) + UK_TINY;
     a->penalty *= fmin(fmax(sqrt(left / off), 1.0 / UK_CONE_MOST), UK_CONE_MOST);
     a->wait *= UK_CONE_LATER, a->next = a->done + (int)a->wait;
     factored = uk_cone_factor(c, a->penalty);
@@ -219,9 +202,7 @@ static int uk_cone_alternate(uk_cone *c, uk_alternation *a, int iterations) {
  * where the conditions are not met. */
 static int uk_cone_solve(uk_cone *c) {
   const int N = 3 * c->n;
-  double size = UK_TINY, largest = UK_TINY;
-  for (int i = 0; i < N; ++i) size = fabs(c->q[i]) > size ? fabs(c->q[i]) : size;
-  for (int i = 0; i < N * N; ++i) largest = fabs(c->W[i]) > largest ? fabs(c->W[i]) : largest;
+  const double size = fmax(uk_largest(c->q, N), UK_TINY), largest = fmax(uk_largest(c->W, N * N), UK_TINY);
   for (int i = 0; i < c->n; ++i) {
     double own[3], floor = UK_CONE_FLOOR * largest;
     for (int k = 0; k < 3; ++k) own[k] = fabs(c->W[(3 * i + k) * (N + 1)]);

@@ -102,19 +102,16 @@ static inline void uk_way_to(const uk_lanes *from, const uk_lanes *to, uk_lanes 
     if (UK_PLACE(i) >= 0) w[i] = to[UK_PLACE(i)] - from[UK_PLACE(i)];
 }
 
-/* Largest part of x - y; y may be null. */
-static inline uk_lanes uk_largest(const uk_lanes *x, const uk_lanes *y) {
-  uk_lanes largest = uk_all(0.0);
-  for (int i = 0; i < UK_NV; ++i) {
-    const uk_lanes size = uk_lanes_fabs(y ? x[i] - y[i] : x[i]);
-    largest = uk_pick(size <= largest, largest, size); /* not a number stays one */
-  }
-  return largest;
+/* Largest part of the difference of two velocities. */
+static inline uk_lanes uk_apart(const uk_lanes *v, const uk_lanes *w) {
+  uk_lanes left[UK_NV];
+  UK_EACH(i, UK_NV) left[i] = v[i] - w[i];
+  return uk_largest(left, UK_NV);
 }
 
 /* Largest part of the way from one configuration to another. */
 static inline uk_lanes uk_farthest(const uk_lanes *from, const uk_lanes *to) {
   uk_lanes w[UK_NV];
   uk_way_to(from, to, w);
-  return uk_largest(w, NULL);
+  return uk_largest(w, UK_NV);
 }

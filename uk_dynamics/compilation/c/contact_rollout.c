@@ -17,7 +17,7 @@ static int uk_contact_begin(uk_memory *m, const double *active, double *followed
   uk_contact_rows(m, x, 0.0, rows, gap);
   for (int k = 0; k < x->count; ++k) {
     if (gap[k] < -x->close) return 1;
-    x->impulse[3 * k] = gap[k] <= x->close && fabs(uk_along(rows + 3 * k * UK_NV, m->v)) <= x->resting;
+    x->impulse[3 * k] = gap[k] <= x->close && fabs(uk_dot(rows + 3 * k * UK_NV, m->v, UK_NV)) <= x->resting;
   }
   uk_contact_modes(m, x, rows, m->v, x->mode);
   memset(x->impulse, 0, sizeof(double) * 3 * x->count);

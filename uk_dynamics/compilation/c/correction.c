@@ -70,8 +70,8 @@ static void uk_correct(uk_lanes_law *w, const uk_lanes *told) {
 static void uk_note_prediction(uk_lanes_law *w, const uk_lanes *efforts) {
   UK_EACH(j, UK_NU) w->late_efforts[j] += w->late_share * (efforts[j] - w->late_efforts[j]);
   UK_EACH(r, UK_MT) {
-    w->drift[r] = w->free_drift[r], w->driven[r] = uk_all(0.0);
-    UK_EACH(j, UK_NU) w->driven[r] += w->map[r * UK_NU + j] * w->late_efforts[j];
+    w->drift[r] = w->free_drift[r];
+    w->driven[r] = uk_dot(w->map + r * UK_NU, w->late_efforts, UK_NU);
   }
 #if UK_LEARNS_SIZE
   w->scale_growth = w->robust * w->robust_term[3];

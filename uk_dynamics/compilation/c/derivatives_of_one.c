@@ -31,10 +31,8 @@ static void uk_inverse(uk_memory *m, int rank) {
     double *x = m->corrections + c * UK_NV;
     uk_zero(x, UK_NV);
     for (int k = c; k < rank; ++k) {
-      double sum = k == c ? m->scale[c] : 0.0;
-      const double *row = m->W[k];
-      for (int i = c; i < k; ++i) sum -= row[i] * x[i];
-      x[k] = sum * m->inverse_R[k];
+      const double sum = k == c ? m->scale[c] : 0.0;
+      x[k] = (sum - uk_dot(m->W[k] + c, x + c, k - c)) * m->inverse_R[k];
     }
     uk_rotate_back(&b, x);
     uk_lanes_unwhiten(m, x);
@@ -78,9 +76,7 @@ UK_EXPORT int uk_differentiate(uk_memory *m) {
   uk_zero(m->corrections, UK_M * UK_NV); /* where they are never written */
   uk_regular_motions(m->stabilize, m->tau, m->H, m->force, m->A, m->bias, m->residual, m->rate,
                      m->qdd, m->multipliers, m->free_motions, m->corrections, sure);
-  double total = 0.0;
-  for (int i = 0; i < UK_NV; ++i) total += m->qdd[i];
-  if (sure[0] < UK_LOST_PIVOTS && sure[1] < 1.0 && isfinite(total)) {
+  if (sure[0] < UK_LOST_PIVOTS && sure[1] < 1.0 && isfinite(uk_total(m->qdd, UK_NV))) {
     UK_EACH(r, UK_M) m->row[r] = uk_motion_rows[r];
     m->rank = UK_MOTIONS;
     uk_answer_equations(m, (uk_rank){UK_MOTIONS, uk_motion_rows, 0});

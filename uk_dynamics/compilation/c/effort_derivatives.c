@@ -43,20 +43,14 @@ static void uk_admit_force(const uk_memory *m, const uk_rank of, const double *x
   uk_zero(y, UK_NV);
   for (int f = 0; f < UK_NV - of.rank; ++f) {
     const double *motion = m->free_motions + f * UK_NV;
-    double part = 0.0;
-    for (int i = 0; i < UK_NV; ++i) part += motion[i] * x[i];
-    for (int i = 0; i < UK_NV; ++i) y[i] += part * motion[i];
+    uk_add(y, uk_dot(motion, x, UK_NV), motion, UK_NV);
   }
 }
 
 /* C^T x in the places of the independent rows, zero in others. */
 static void uk_carry(const uk_memory *m, const uk_rank of, const double *x, double *rows) {
   uk_zero(rows, UK_ROWS);
-  for (int c = 0; c < of.rank; ++c) {
-    double sum = 0.0;
-    for (int i = 0; i < UK_NV; ++i) sum += m->corrections[c * UK_NV + i] * x[i];
-    rows[of.order[c]] = sum;
-  }
+  for (int c = 0; c < of.rank; ++c) rows[of.order[c]] = uk_dot(m->corrections + c * UK_NV, x, UK_NV);
 }
 
 /* y and what N r + C s is along x: r in rows of so many columns, s in rows of UK_STRIDE. */
@@ -73,7 +67,6 @@ UK_INLINE void uk_add_answer(const uk_memory *m, const uk_rank of, const double 
  * miss a task. 0, or as uk_effort_derivatives. */
 static int uk_efforts_there(uk_memory *m, double *side, int *missed) {
   int finite = 0;
-  double near = 0.0;
   uk_zero(m->tau, UK_NV);
   uk_errors(m);
   for (int r = 0; r < UK_MT; ++r)
@@ -85,9 +78,7 @@ static int uk_efforts_there(uk_memory *m, double *side, int *missed) {
   memcpy(m->limited, m->efforts, sizeof m->limited);
   memset(m->pushed, 0, sizeof m->pushed);
   if (finite && uk_allocate(m)) return 3;
-  for (int j = 0; j < UK_NU; ++j)
-    if (fabs(m->limited[j]) > near) near = fabs(m->limited[j]);
-  near = UK_HELD_WITHIN * (1.0 + near);
+  const double near = UK_HELD_WITHIN * (1.0 + uk_largest(m->limited, UK_NU));
   for (int j = 0; j < UK_NU; ++j) {
     const double u = m->limited[j];
     side[j] = u >= m->upper[j] - near ? 1.0 : u <= m->lower[j] + near ? -1.0 : 0.0;
@@ -95,9 +86,8 @@ static int uk_efforts_there(uk_memory *m, double *side, int *missed) {
   }
   *missed = 0;
   for (int r = 0; r < UK_MT; ++r) {
-    double rest = finite ? m->wanted[r] : m->shortfall[r];
-    for (int j = 0; finite && j < UK_NU; ++j) rest -= m->map[r * UK_NU + j] * m->limited[j];
-    *missed |= fabs(rest) > UK_MET * m->size[r];
+    const double served = uk_dot(m->map + r * UK_NU, m->limited, UK_NU);
+    *missed |= fabs(finite ? m->wanted[r] - served : m->shortfall[r]) > UK_MET * m->size[r];
   }
   return 0;
 }
@@ -106,20 +96,18 @@ static int uk_efforts_there(uk_memory *m, double *side, int *missed) {
 static int uk_effort_equations(uk_memory *m, uk_effort_system *x, const double *root,
                                const double *side) {
   double pressed[UK_NU], nu[UK_MOST(UK_MT, 1)] = {0}, force[UK_NV] = {0}, ideal[UK_NV], p[UK_NV];
-  double carried[UK_ROWS], pushed[UK_ROWS], most = 0.0;
+  double carried[UK_ROWS], pushed[UK_ROWS];
   for (int j = 0; j < UK_NU; ++j)
     pressed[j] = m->held[j] != 0.0 ? 0.0 : root[j] * (m->limited[j] - m->preload[j]);
   uk_nearest_combination(&x->tasks, pressed, nu);
   for (int r = 0; r < UK_MT; ++r) {
-    for (int i = 0; i < UK_NV; ++i) force[i] += m->A_t[r * UK_NV + i] * nu[r]; /* -B^T nu */
+    uk_add(force, nu[r], m->A_t + r * UK_NV, UK_NV); /* -B^T nu */
     nu[r] = -nu[r];
   }
   uk_admit_force(m, x->of, force, p);
-  for (int j = 0; j < UK_NU; ++j) {
-    pressed[j] = -m->weights[j] * (m->limited[j] - m->preload[j]);
-    for (int i = 0; i < UK_NV; ++i) pressed[j] += uk_motors[j][i] * p[i];
-    if (fabs(pressed[j]) > most) most = fabs(pressed[j]);
-  }
+  for (int j = 0; j < UK_NU; ++j)
+    pressed[j] = uk_dot(uk_motors[j], p, UK_NV) - m->weights[j] * (m->limited[j] - m->preload[j]);
+  const double most = uk_largest(pressed, UK_NU);
   int held = 1;
   for (int j = 0; j < UK_NU; ++j)
     held &= side[j] == 0.0 || side[j] * pressed[j] > UK_HELD_BY * (1.0 + most);
@@ -264,10 +252,7 @@ static int uk_loops_follow(uk_memory *m, const uk_effort_system *x) {
   return follow;
 }
 
-/* The efforts of the law at the state, references, gains, weights, preload and limits in the memory, and
- * their derivatives, in effort_derivatives, which are not numbers where there are none. 0: they exist; 1 or 2:
- * there are no efforts, as uk_evaluate says, 3: the search within limits failed; 4: the rank changes, 5:
- * efforts are a compromise between tasks, 6: a motor is about to reach a limit, or to leave one. */
+/* The efforts of the law and their derivatives; see effort_functions.h. */
 UK_EXPORT int uk_effort_derivatives(uk_memory *m) {
   uk_effort_system x;
   double root[UK_NU], side[UK_NU];
@@ -293,8 +278,7 @@ UK_EXPORT int uk_effort_derivatives(uk_memory *m) {
   const int held = uk_effort_equations(m, &x, root, side);
   if (!missed) uk_solve_efforts(m, &x, root);
   const int loops = uk_loops_follow(m, &x);
-  double sum = 0.0;
-  for (int k = 0; !missed && k < UK_NU * UK_EFFORT_COLUMNS; ++k) sum += m->effort_derivatives[k];
+  const double sum = missed ? 0.0 : uk_total(m->effort_derivatives, UK_NU * UK_EFFORT_COLUMNS);
   const int status = loops < 0         ? 1
                      : missed          ? 5
                      : !loops          ? 4

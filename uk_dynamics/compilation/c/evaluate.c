@@ -73,16 +73,10 @@ UK_INLINE void uk_lanes_finish_pivoted(uk_lanes_memory *m) {
   UK_EACH(i, UK_NV) m->ideal_force[i] = zero;
 #endif
   uk_lanes_unwhiten(m, m->qdd);
-  uk_lanes sum = zero;
-  UK_EACH(i, UK_NV) sum += m->qdd[i];
+  uk_lanes sum = uk_total(m->qdd, UK_NV);
 #if UK_M > 0
   if (m->forces || uk_lanes_depend(m)) {
-    UK_EACH(r, UK_M) {
-      uk_lanes rest = -m->b[r];
-      UK_EACH(i, UK_NV) rest += m->A[r * UK_NV + i] * m->qdd[i];
-      m->violation[r] = rest;
-      sum += rest;
-    }
+    UK_EACH(r, UK_M) sum += m->violation[r] = uk_dot(m->A + r * UK_NV, m->qdd, UK_NV) - m->b[r];
     if (uk_lanes_depend(m) && (UK_WIDTH > 1 || m->forces)) uk_lanes_check(m);
   }
 #endif
@@ -107,12 +101,10 @@ static UK_OPTIONAL uk_lanes uk_answer_pivoted(uk_lanes_memory *m, int forces) {
 static inline int uk_lanes_solve_regular(uk_lanes_memory *m, uk_lanes_kept *kept) {
 #if UK_REGULAR
   if (uk_any(uk_not(uk_lanes_regular(m, kept)))) return 0;
-  uk_lanes total = uk_all(0.0);
-  UK_EACH(i, UK_NV) total += m->qdd[i];
   uk_lanes_clear(m);
   m->rank = uk_all(UK_REGULAR);
   if (m->forces) UK_FIND_FORMULAS(m);
-  return !uk_any(uk_not(uk_finite(total)));
+  return !uk_any(uk_not(uk_finite(uk_total(m->qdd, UK_NV))));
 #else
   (void)m, (void)kept;
   return 0;

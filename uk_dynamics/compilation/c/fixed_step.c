@@ -57,12 +57,12 @@ static uk_mask uk_jumped(const uk_lanes_memory *m, int sampled, const uk_lanes *
     some |= uk_not((uk_lanes_fabs(back[i]) <= little) & (kick <= UK_SUDDEN));
   }
   if (!uk_any(some)) return some;
-  const uk_lanes jump = uk_largest(back, NULL), kick = uk_largest(m->v, end_v);
+  const uk_lanes jump = uk_largest(back, UK_NV), kick = uk_apart(m->v, end_v);
   const uk_mask far = uk_not(jump <= UK_LARGEST_CORRECTION);
   if (sampled) return far;
-  const uk_lanes speed = uk_largest(v, NULL) + UK_SUDDEN;
+  const uk_lanes speed = uk_largest(v, UK_NV) + UK_SUDDEN;
   const uk_lanes way = uk_farthest(q, end_q) + h * speed + UK_CORRECTION_ROUNDING;
-  return far | uk_not((jump <= way) & (kick <= uk_largest(end_v, v) + speed));
+  return far | uk_not((jump <= way) & (kick <= uk_apart(end_v, v) + speed));
 }
 
 /* Accelerations at the states in the memories. */

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "rank_change.c"
+#include "symmetric_factor.c"
 
 #if UK_M > 0
 
@@ -27,9 +28,8 @@ static void uk_inertia_derivatives(const uk_derivative_memory *m, const uk_lanes
     for (int j = i; j >= 0; j = uk_parent[j]) {
       const uk_lanes inertia = m->H[i * UK_NV + j];
       uk_lanes *own = held + i * UK_ROW_LENGTH, *other = held + j * UK_ROW_LENGTH;
-      UK_EACH(k, UK_ROW_LENGTH) own[k] += inertia * by[j * UK_ROW_LENGTH + k];
-      if (j == i) continue;
-      UK_EACH(k, UK_ROW_LENGTH) other[k] += inertia * by[i * UK_ROW_LENGTH + k];
+      uk_add(own, inertia, by + j * UK_ROW_LENGTH, UK_ROW_LENGTH);
+      if (j != i) uk_add(other, inertia, by + i * UK_ROW_LENGTH, UK_ROW_LENGTH);
     }
   }
 }
@@ -47,8 +47,7 @@ UK_INLINE void uk_carry_derivatives(const uk_derivative_memory *m, const uk_rank
       const int c = some.which ? some.which[n] : n;
       const uk_lanes factor = m->corrections[c * UK_NV + i];
       if (!some.which && uk_vanishes(factor)) continue;
-      uk_lanes *to = carried + of.order[c] * UK_ROW_LENGTH;
-      UK_EACH(k, UK_ROW_LENGTH) to[k] += factor * row[k];
+      uk_add(carried + of.order[c] * UK_ROW_LENGTH, factor, row, UK_ROW_LENGTH);
     }
   }
 }
@@ -60,12 +59,9 @@ UK_INLINE void uk_share(uk_derivative_memory *m, const uk_rank of, uk_lanes *car
   uk_lanes D[UK_MOST_DEPENDENT * UK_MOST_INDEPENDENT], S[UK_MOST_DEPENDENT * UK_MOST_DEPENDENT];
   uk_lanes changed[UK_NV], none[UK_M];
   uk_dependence(m, of, D);
-  UK_EACH(d, count) UK_EACH(e, d + 1) { /* Cholesky's factor, 1 / its diagonal */
-    uk_lanes sum = uk_all(d == e);
-    UK_EACH(c, of.rank) sum += D[d * UK_MOST_INDEPENDENT + c] * D[e * UK_MOST_INDEPENDENT + c];
-    UK_EACH(k, e) sum -= S[d * UK_MOST_DEPENDENT + k] * S[e * UK_MOST_DEPENDENT + k];
-    S[d * UK_MOST_DEPENDENT + e] = d == e ? 1.0 / uk_lanes_sqrt(sum) : sum * S[e * UK_MOST_DEPENDENT + e];
-  }
+  UK_EACH(d, count) UK_EACH(e, d + 1)
+    S[d * count + e] = uk_all(d == e) + uk_dot(D + d * UK_MOST_INDEPENDENT, D + e * UK_MOST_INDEPENDENT, of.rank);
+  uk_factor_symmetric(S, count, 0.0);
   /* lambda = A w; what A w changes by: derivatives of A q'' - b less those of A (q'' + w) - b */
   memcpy(changed, m->qdd, sizeof changed);
   UK_EACH(c, of.rank) UK_EACH(i, UK_NV)
@@ -84,19 +80,18 @@ UK_INLINE void uk_share(uk_derivative_memory *m, const uk_rank of, uk_lanes *car
   }
   UK_EACH(d, count) { /* forward */
     uk_lanes *y = carried + others[d] * UK_ROW_LENGTH;
-    UK_EACH(c, of.rank) UK_EACH(k, UK_ROW_LENGTH)
-      y[k] += D[d * UK_MOST_INDEPENDENT + c] * carried[of.order[c] * UK_ROW_LENGTH + k];
-    UK_EACH(e, d) UK_EACH(k, UK_ROW_LENGTH)
-      y[k] -= S[d * UK_MOST_DEPENDENT + e] * carried[others[e] * UK_ROW_LENGTH + k];
-    UK_EACH(k, UK_ROW_LENGTH) y[k] *= S[d * UK_MOST_DEPENDENT + d];
+    UK_EACH(c, of.rank)
+      uk_add(y, D[d * UK_MOST_INDEPENDENT + c], carried + of.order[c] * UK_ROW_LENGTH, UK_ROW_LENGTH);
+    UK_EACH(e, d) uk_add(y, -S[d * count + e], carried + others[e] * UK_ROW_LENGTH, UK_ROW_LENGTH);
+    UK_EACH(k, UK_ROW_LENGTH) y[k] *= S[d * count + d];
   }
   for (int d = count - 1; d >= 0; --d) { /* and back */
     uk_lanes *y = carried + others[d] * UK_ROW_LENGTH;
-    for (int e = d + 1; e < count; ++e) UK_EACH(k, UK_ROW_LENGTH)
-      y[k] -= S[e * UK_MOST_DEPENDENT + d] * carried[others[e] * UK_ROW_LENGTH + k];
-    UK_EACH(k, UK_ROW_LENGTH) y[k] *= S[d * UK_MOST_DEPENDENT + d];
-    UK_EACH(c, of.rank) UK_EACH(k, UK_ROW_LENGTH)
-      carried[of.order[c] * UK_ROW_LENGTH + k] -= D[d * UK_MOST_INDEPENDENT + c] * y[k];
+    for (int e = d + 1; e < count; ++e)
+      uk_add(y, -S[e * count + d], carried + others[e] * UK_ROW_LENGTH, UK_ROW_LENGTH);
+    UK_EACH(k, UK_ROW_LENGTH) y[k] *= S[d * count + d];
+    UK_EACH(c, of.rank)
+      uk_add(carried + of.order[c] * UK_ROW_LENGTH, -D[d * UK_MOST_INDEPENDENT + c], y, UK_ROW_LENGTH);
   }
   UK_EACH(at, UK_M) UK_COLUMNS_OF(k, uk_rows_columns, at)
     carried[at * UK_ROW_LENGTH + k] += turned[at * UK_SPAN + k];

@@ -6,8 +6,7 @@
 #include "derivatives_of_one.c"
 #include "force_derivatives.c"
 
-/* Derivatives of the multipliers of least norm and of A^T lambda, in rows of UK_ROW_LENGTH as in
- * qdd_derivatives. */
+/* Derivatives of the multipliers and of the constraint force; see derivative_functions.h. */
 UK_EXPORT void uk_force_derivatives(uk_memory *m, double *multipliers, double *force) {
 #if UK_M > 0
   double shared[UK_TRACED_SHARED];
@@ -24,8 +23,7 @@ UK_EXPORT void uk_force_derivatives(uk_memory *m, double *multipliers, double *f
 }
 
 #if UK_NP > 0
-/* 1 for parameters that have derivatives, 0 for those that move redundant rows apart, as lengths may: then
- * A dq'' = s does not hold in all rows. */
+/* Which parameters have derivatives: where redundant rows part, A dq'' = s does not hold in all of them. */
 UK_EXPORT void uk_exist(uk_memory *m, double *exist) {
 #if UK_M > 0
   int order[UK_ROWS];

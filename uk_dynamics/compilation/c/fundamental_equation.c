@@ -104,7 +104,7 @@ UK_INLINE uk_lanes uk_lanes_whiten_row(const uk_lanes_memory *m, int r, uk_lanes
     const uk_lanes xi = x[i] *= m->inverse_pivot[i];
     for (int j = uk_parent[i]; j >= 0; j = uk_parent[j]) x[j] -= m->H[i * UK_NV + j] * xi;
   }
-  const uk_lanes norm = uk_lanes_sqrt(uk_squares(x, 0, UK_NV));
+  const uk_lanes norm = uk_lanes_sqrt(uk_dot(x, x, UK_NV));
   if (!UK_SWITCHED || uk_any(norm > UK_ZERO_ROW * uk_natural_scale[r])) return norm;
   memset(x, 0, sizeof m->W[r]); /* rounding: to be passed over */
   return uk_all(0.0);
@@ -134,12 +134,6 @@ UK_EVALUATION void uk_lanes_eliminate(uk_lanes_memory *m, uk_lanes tolerance) {
 /* Whether rows depend on others in some lane. */
 static inline int uk_lanes_depend(const uk_lanes_memory *m) { return uk_any(m->rank < uk_all(UK_M)); }
 
-/* The d of least d^T M d with A d = right on the independent rows. */
-static UK_OPTIONAL void uk_lanes_correction(uk_lanes_memory *m, const uk_lanes *right, uk_lanes *d) {
-  const uk_basis b = uk_rows_of(m);
-  uk_find_smallest(&b, right, d);
-  uk_lanes_unwhiten(m, d);
-}
 
 UK_EVALUATION void uk_lanes_multipliers(uk_lanes_memory *m) {
   const uk_basis b = uk_rows_of(m);

@@ -10,7 +10,7 @@ static UK_APART int uk_internal(const uk_memory *m, const double *named, const d
                        const double *unit, double *efforts) {
   uk_basis_room rooms[3];
   uk_basis others = uk_basis_in(rooms), motors = uk_basis_in(rooms + 1), range = uk_basis_in(rooms + 2);
-  double desired[UK_NV], demand[UK_NV], driven[UK_NV][UK_NU], size = 0.0, left = 0.0;
+  double desired[UK_NV], demand[UK_NV], driven[UK_NV][UK_NU];
   for (int j = 0; j < UK_NU; ++j) efforts[j] = 0.0;
   for (int i = 0; i < UK_NV; ++i) desired[i] = 0.0;
   others.n = UK_NV, others.count = 0;
@@ -19,7 +19,7 @@ static UK_APART int uk_internal(const uk_memory *m, const double *named, const d
     const double *row = m->A + r * UK_NV;
     if (m->active[r] == 0.0) continue;
     if (named[r] != 0.0)
-      for (int i = 0; i < UK_NV; ++i) desired[i] -= added[r] * row[i];
+      uk_add(desired, -added[r], row, UK_NV);
     else
       memcpy(others.rows + others.count++ * UK_NV, row, sizeof desired);
   }
@@ -29,12 +29,9 @@ static UK_APART int uk_internal(const uk_memory *m, const double *named, const d
   uk_factor_rows(&others, NULL, UK_INDEPENDENT);
   memcpy(demand, desired, sizeof demand);
   uk_orthogonal_part(&others, demand);
-  for (int i = 0; i < UK_NV; ++i) {
-    if (fabs(desired[i]) > size) size = fabs(desired[i]);
-    if (fabs(demand[i]) > left) left = fabs(demand[i]);
-  }
+  const double size = uk_largest(desired, UK_NV);
   if (size == 0.0) return 0;
-  if (!(left > UK_INTERNAL_REACHED * size)) return 5;
+  if (!(uk_largest(demand, UK_NV) > UK_INTERNAL_REACHED * size)) return 5;
   for (int j = 0; j < UK_NU; ++j) {
     double column[UK_NV];
     for (int i = 0; i < UK_NV; ++i) column[i] = uk_motors[j][i] * unit[j];
@@ -43,11 +40,8 @@ static UK_APART int uk_internal(const uk_memory *m, const double *named, const d
   }
   uk_least_solution(&motors, &range, &driven[0][0], UK_NV, UK_NU, NULL, UK_INDEPENDENT, demand,
                     efforts);
-  for (int i = 0; i < UK_NV; ++i) {
-    double rest = -demand[i];
-    for (int j = 0; j < UK_NU; ++j) rest += driven[i][j] * efforts[j];
-    if (!(fabs(rest) <= UK_INTERNAL_REACHED * size)) return 5;
-  }
+  for (int i = 0; i < UK_NV; ++i)
+    if (!(fabs(uk_dot(driven[i], efforts, UK_NU) - demand[i]) <= UK_INTERNAL_REACHED * size)) return 5;
   for (int j = 0; j < UK_NU; ++j) efforts[j] *= unit[j];
   return 0;
 }

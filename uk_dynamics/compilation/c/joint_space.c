@@ -28,7 +28,7 @@ UK_EXPORT int uk_joint_space_control(const void *controller, double t, const dou
   uk_joint_space_memory *c = x->own;
   const uk_limits limits = UK_LIMITS_OF(c);
   uk_memory *m = x->memory;
-  double M[UK_NV * UK_NV], desired[UK_NV], parts[3][UK_NV];
+  double M[UK_NV * UK_NV], desired[UK_NV], lacking[UK_NV], force[UK_NV];
   double motor[UK_NU][UK_NV], map[UK_NV][UK_NU], wanted[UK_NV], natural[UK_NV], root[UK_NU];
   double preferred[UK_NU], u[UK_NU], most[UK_NU], strength = 0.0, finished;
   m->t = t, m->stabilize = 0.0;
@@ -60,21 +60,15 @@ UK_EXPORT int uk_joint_space_control(const void *controller, double t, const dou
   const int failed = (int)uk_answer_pivoted(m, 0);
   if (failed) return failed;
   const int rank = (int)m->rank, rows = UK_NV - rank;
-  for (int i = 0; i < UK_NV; ++i) {
-    parts[0][i] = parts[1][i] = parts[2][i] = 0.0;
-    for (int j = 0; j < UK_NV; ++j) {
-      parts[1][i] += M[i * UK_NV + j] * desired[j];
-      parts[2][i] += M[i * UK_NV + j] * m->qdd[j];
-    }
-    parts[0][i] = parts[1][i] - parts[2][i];
-  }
-  uk_admissible(m, parts[0]);
-  for (int i = 0; i < rows; ++i) wanted[i] = parts[0][rank + i];
+  for (int i = 0; i < UK_NV; ++i) lacking[i] = desired[i] - m->qdd[i];
+  for (int i = 0; i < UK_NV; ++i) force[i] = uk_dot(M + i * UK_NV, lacking, UK_NV);
+  uk_admissible(m, force);
+  memcpy(wanted, force + rank, sizeof(double) * rows);
   for (int j = 0; j < UK_NU; ++j) {
     root[j] = sqrt(c->weights[j]);
     for (int i = 0; i < UK_NV; ++i) motor[j][i] = uk_motors[j][i] / root[j];
     uk_admissible(m, motor[j]);
-    strength += uk_squares(motor[j], rank, UK_NV);
+    strength += uk_dot(motor[j] + rank, motor[j] + rank, rows);
   }
   for (int i = 0; i < rows; ++i) {
     natural[i] = sqrt(strength);
@@ -86,17 +80,15 @@ UK_EXPORT int uk_joint_space_control(const void *controller, double t, const dou
                     wanted, u);
   for (int j = 0; j < UK_NU; ++j) preferred[j] *= root[j];
   uk_orthogonal_part(&basis, preferred);
-  double sum = 0.0;
-  for (int j = 0; j < UK_NU; ++j) sum += efforts[j] = (u[j] += preferred[j]) / root[j];
-  if (!isfinite(sum)) return 2;
+  for (int j = 0; j < UK_NU; ++j) efforts[j] = (u[j] += preferred[j]) / root[j];
+  if (!isfinite(uk_total(efforts, UK_NU))) return 2;
   if (flags != NULL) {
-    const double size = uk_largest(desired, NULL) + uk_largest(m->qdd, NULL) + UK_NEGLIGIBLE_ACCELERATION;
+    const double size = uk_largest(desired, UK_NV) + uk_largest(m->qdd, UK_NV) + UK_NEGLIGIBLE_ACCELERATION;
     for (int j = 0; j < 2 * UK_NU; ++j) flags[j] = 0.0;
-    for (int i = 0; i < rows; ++i)
-      for (int j = 0; j < UK_NU; ++j) parts[0][rank + i] -= map[i][j] * u[j];
-    uk_admitted(m, rank, parts[0]);
+    for (int i = 0; i < rows; ++i) force[rank + i] -= uk_dot(map[i], u, UK_NU);
+    uk_admitted(m, rank, force);
     for (int i = 0; i < UK_NV; ++i)
-      flags[2 * UK_NU + i] = fabs(parts[0][i]) > UK_NOTICEABLE * size;
+      flags[2 * UK_NU + i] = fabs(force[i]) > UK_NOTICEABLE * size;
   }
   uk_limit(&limits, v, NULL, most);
   if (!uk_within(&limits, efforts)) {

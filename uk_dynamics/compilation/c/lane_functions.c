@@ -2,6 +2,7 @@
 /* Functions of any number of lanes. */
 #pragma once
 
+#include "attributes.h"
 #include "uk_lanes.h"
 
 #define UK_ROWS (UK_M > 0 ? UK_M : 1) /* C knows no empty arrays */
@@ -11,6 +12,35 @@
 #endif
 
 static inline uk_lanes uk_lanes_larger(uk_lanes x, uk_lanes y) { return uk_pick(x > y, x, y); }
+
+/* x . y of n numbers. */
+UK_INLINE uk_lanes uk_dot(const uk_lanes *x, const uk_lanes *y, int n) {
+  uk_lanes sum = uk_all(0.0);
+  UK_EACH(i, n) sum += x[i] * y[i];
+  return sum;
+}
+
+/* y += a x */
+UK_INLINE void uk_add(uk_lanes *restrict y, uk_lanes a, const uk_lanes *restrict x, int n) {
+  UK_EACH(i, n) y[i] += a * x[i];
+}
+
+/* A number where all of them are. */
+UK_INLINE uk_lanes uk_total(const uk_lanes *x, int n) {
+  uk_lanes sum = uk_all(0.0);
+  UK_EACH(i, n) sum += x[i];
+  return sum;
+}
+
+/* The largest size; not a number stays one. */
+UK_INLINE uk_lanes uk_largest(const uk_lanes *x, int n) {
+  uk_lanes largest = uk_all(0.0);
+  UK_EACH(i, n) {
+    const uk_lanes size = uk_lanes_fabs(x[i]);
+    largest = uk_pick((size <= largest) | (largest != largest), largest, size);
+  }
+  return largest;
+}
 
 /* Functions that have no vector form here, lane by lane. */
 #define UK_LANE_BY_LANE(name)                                      \

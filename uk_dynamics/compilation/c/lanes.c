@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attributes.h"
 #include "number_of_lanes.h"
-#include "unused_functions.h"
 
 #if UK_WIDTH > 1 && defined(__AVX__)
 #include <immintrin.h>

@@ -10,14 +10,8 @@ static inline void uk_orthonormalize(uk_lanes *rows, int count, int m) {
   UK_EACH(d, count) {
     uk_lanes *x = rows + d * m;
     UK_EACH(round, d > 0 ? 3 : 1) {
-      UK_EACH(e, round > 0 ? d : 0) {
-        const uk_lanes *y = rows + e * m;
-        uk_lanes s = uk_all(0.0);
-        UK_EACH(r, m) s += x[r] * y[r];
-        UK_EACH(r, m) x[r] -= s * y[r];
-      }
-      uk_lanes size = uk_all(0.0);
-      UK_EACH(r, m) size += x[r] * x[r];
+      UK_EACH(e, round > 0 ? d : 0) uk_add(x, -uk_dot(x, rows + e * m, m), rows + e * m, m);
+      uk_lanes size = uk_dot(x, x, m);
       size = uk_pick(size > 0.0, 1.0 / uk_lanes_sqrt(size), uk_all(0.0));
       UK_EACH(r, m) x[r] *= size;
     }
@@ -41,10 +35,8 @@ static inline void uk_least_multipliers(uk_lanes *kernel, int count, int m, int 
   uk_orthonormalize(kernel, count, m);
   UK_EACH(r, vanishing ? 0 : m) rest[r] = uk_all(0.0);
   UK_EACH(d, count) {
-    const uk_lanes *x = kernel + d * m;
-    uk_lanes s = uk_all(0.0);
-    UK_EACH(r, m) s += x[r] * z[r];
-    UK_EACH(r, m) rest[r] += vanishing ? -s * x[r] : s * x[r];
+    const uk_lanes *x = kernel + d * m, s = uk_dot(x, z, m);
+    uk_add(rest, vanishing ? -s : s, x, m);
   }
   UK_EACH(r, vanishing ? 0 : m) z[r] = rest[r];
 }

@@ -52,10 +52,9 @@ static void uk_into_pyramid(double *f, double friction, double most) {
 }
 
 /* y = sum of x_k times row k, of which each has n numbers. */
-static void uk_combine(const double *restrict rows, int count, int n, const double *restrict x, double *restrict y) {
+static UK_APART void uk_combine(const double *rows, int count, int n, const double *x, double *y) {
   for (int j = 0; j < n; ++j) y[j] = 0.0;
-  for (int k = 0; k < count; ++k)
-    for (int j = 0; j < n; ++j) y[j] += x[k] * rows[k * n + j];
+  for (int k = 0; k < count; ++k) uk_add(y, x[k], rows + k * n, n);
 }
 
 /* What an inequality has of x. */
@@ -116,7 +115,7 @@ static void uk_gather_pushes(const uk_allocation *a, uk_pushes *p) {
     p->level[p->rows] = a->level ? a->level[r] : 0;
     if (p->level[p->rows] >= p->levels) p->levels = p->level[p->rows] + 1;
     p->side[p->rows] = UK_BOUNDED && a->side ? a->side[r] : 0.0;
-    p->length[p->rows] = sqrt(uk_squares(row, 0, n));
+    p->length[p->rows] = sqrt(uk_inner_product(row, row, n));
     p->wanted[p->rows++] = a->wanted[r];
   }
 }
@@ -142,9 +141,8 @@ static int uk_left_motions(const uk_basis *b, const double *motions, int n, doub
 /* Let x come as near as motions allow to the closed form. */
 static void uk_toward_closed(const uk_pushes *p, const double *motions, int free, double *x) {
   for (int k = 0; k < free; ++k) {
-    double along = 0.0;
-    for (int j = 0; j < p->count; ++j) along += motions[k * p->count + j] * (p->closed[j] - x[j]);
-    for (int j = 0; j < p->count; ++j) x[j] += along * motions[k * p->count + j];
+    const double *motion = motions + k * p->count;
+    uk_add(x, uk_inner_product(motion, p->closed, p->count) - uk_inner_product(motion, x, p->count), motion, p->count);
   }
 }
 
@@ -156,7 +154,7 @@ static int uk_find_pushes(uk_pushes *p, const double *along, const double *lack,
   int moves[UK_INEQUALITIES], count = 0;
   const int stride = 4 * UK_QUADS(g + 1);
   for (int i = 0; i < p->limits; ++i) {
-    const double norm = sqrt(uk_squares(along + i * g, 0, g));
+    const double norm = sqrt(uk_inner_product(along + i * g, along + i * g, g));
     if (norm > UK_UNCHANGED) {
       found[count] = p->push[i] > 0.0;
       double *to = scaled + count * stride;
@@ -230,13 +228,11 @@ static int uk_find_pushed(uk_pushes *p, const double *soft, int bounded, double 
   }
   memcpy(around, best, sizeof(double) * n);
   if (!uk_find_pushes(p, along, lack, g, way)) return 0;
-  const double most = UK_PUSHED * size * sqrt(uk_squares(way, off, g));
-  const double least = fmax(most, UK_PUSHED_FREELY * cost * sqrt(uk_squares(way, 0, off)));
+  const double most = UK_PUSHED * size * sqrt(uk_inner_product(way + off, way + off, g - off));
+  const double least = fmax(most, UK_PUSHED_FREELY * cost * sqrt(uk_inner_product(way, way, off)));
   for (int i = 0; i < p->limits; ++i) held[i] = p->push[i] > least;
-  for (int k = 0; k < rank; ++k)
-    for (int j = 0; j < n; ++j) around[j] += way[off + k] * seen[k * n + j];
-  for (int k = 0; k < off; ++k)
-    for (int j = 0; j < n; ++j) around[j] += way[k] / cost * left[k * n + j];
+  for (int k = 0; k < rank; ++k) uk_add(around, way[off + k], seen + k * n, n);
+  for (int k = 0; k < off; ++k) uk_add(around, way[k] / cost, left + k * n, n);
   return 1;
 }
 
@@ -263,7 +259,7 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
     double *row = rows + count * free;
     if (p->axes) memcpy(row, C, sizeof(double) * n);
     for (int k = 0; k < free && !p->axes; ++k) row[k] = uk_inner_product(C, p->motions + k * n, n);
-    sizes[count] = sqrt(uk_squares(row, 0, free));
+    sizes[count] = sqrt(uk_inner_product(row, row, free));
     if (sizes[count] <= UK_TASK_RANK_TOLERANCE * p->length[r]) { /* fixed before */
       for (int k = 0; k < free; ++k) row[k] = 0.0;
       sizes[count] = 0.0;
@@ -319,7 +315,7 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
     uk_toward_closed(p, left, next, best);
     int found = 1;
     if (round == 0 || round > 2) {
-      const double scale = size * sqrt(uk_squares(step, 0, free)) + sqrt(uk_squares(rest, 0, count));
+      const double scale = size * sqrt(uk_inner_product(step, step, free)) + sqrt(uk_inner_product(rest, rest, count));
       const double least = UK_PUSHED * size * scale;
       double push[UK_INEQUALITIES], most = 1.0;
       int pulls = -1;

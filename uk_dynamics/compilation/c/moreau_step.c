@@ -8,7 +8,7 @@
 #include "cone_problem.c"
 #include "configuration.c"
 #include "contact.h"
-#include "following_structure.c"
+#include "references.c"
 #include "uk_closing.h"
 
 /* Doubles of `room`: of the cone problem, all directions and their parts in the admissible motions. */
@@ -16,11 +16,6 @@ UK_EXPORT long long uk_contact_room(long long count, long long poisson) {
   return UK_CONTACT_ROOM(count, UK_NV, poisson);
 }
 
-static double uk_along(const double *x, const double *v) {
-  double sum = 0.0;
-  for (int i = 0; i < UK_NV; ++i) sum += x[i] * v[i];
-  return sum;
-}
 
 /* A gap at the terms in the memory; of a ratchet from the tooth from which it is `about` so large. */
 static double uk_gap_now(const uk_memory *m, const uk_contacts *x, int k, double about) {
@@ -37,7 +32,7 @@ static void uk_contact_rows(const uk_memory *m, const uk_contacts *x, double h, 
   for (int k = 0; k < x->count; ++k) {
     gap[k] = uk_gap_now(m, x, k, 0.0);
     if (!(x->pitch[k] > 0.0)) continue; /* of the teeth passed before the step */
-    const double before = gap[k] - 0.5 * h * uk_along(rows + 3 * k * UK_NV, m->v);
+    const double before = gap[k] - 0.5 * h * uk_dot(rows + 3 * k * UK_NV, m->v, UK_NV);
     gap[k] -= x->pitch[k] * floor((before + x->close) / x->pitch[k]);
   }
 }
@@ -47,7 +42,7 @@ static int uk_contact_closed(const uk_contacts *x, const long long *mode, const 
                              double h, const double *v, int n, int *closed) {
   const int before = n;
   for (int k = 0; k < x->count; ++k) {
-    const double end = gap[k] + 0.5 * h * uk_along(rows + 3 * k * UK_NV, v);
+    const double end = gap[k] + 0.5 * h * uk_dot(rows + 3 * k * UK_NV, v, UK_NV);
     int known = mode[k] == UK_OPEN && gap[k] > x->close && end > x->close;
     for (int i = 0; i < before; ++i) known |= closed[i] == k;
     if (!known) closed[n++] = k;
@@ -55,52 +50,13 @@ static int uk_contact_closed(const uk_contacts *x, const long long *mode, const 
   return n;
 }
 
-/* What eliminates the rows that act besides those of contacts: blocks, or what is in the memory. */
-#if UK_BY_BLOCKS
-typedef uk_blocks uk_eliminated;
-#else
-typedef int uk_eliminated;
-#endif
-
 /* The acceleration without contacts of the terms in the memory; whether there is none. */
 static int uk_contact_accelerate(uk_memory *m, uk_eliminated *by) {
-#if UK_BY_BLOCKS
-  m->forces = 0;
   uk_lanes_begin_pivoted(m);
-  uk_factor_blocks(m, by, m->active, UK_RANK_TOLERANCE);
-  if (by->sure) {
-    uk_answer_by_blocks(m, by, m->b, m->qdd);
-    uk_lanes_unwhiten(m, m->qdd);
-    double sum = 0.0;
-    for (int i = 0; i < UK_NV; ++i) sum += m->qdd[i];
-    return m->singular || !isfinite(sum);
-  }
-  uk_lanes_finish_pivoted(m);
-  return m->failed != 0.0;
-#else
-  *by = 0;
-  return uk_answer_pivoted(m, 0) != 0.0;
-#endif
-}
-
-/* The acceleration by a force, in its place, of which rows ask what is right. */
-static void uk_contact_accelerate_by(uk_memory *m, const uk_eliminated *by, double *force, const double *right) {
-  uk_lanes_whiten(m, force);
-#if UK_BY_BLOCKS
-  if (by->sure) uk_answer_by_blocks(m, by, right, force);
-  else
-#endif
-  {
-    (void)by, (void)right;
-#if UK_M > 0
-    uk_basis b = uk_rows_of(m);
-    b.rank = (int)m->rank;
-    uk_rotate(&b, force);
-    uk_find_coordinates(&b, right, force);
-    uk_rotate_back(&b, force);
-#endif
-  }
-  uk_lanes_unwhiten(m, force);
+  uk_eliminate(m, m->active, UK_RANK_TOLERANCE, by);
+  uk_answer_rows(m, by, m->b, m->qdd);
+  uk_lanes_unwhiten(m, m->qdd);
+  return m->singular || !isfinite(uk_total(m->qdd, UK_NV));
 }
 
 /* As those of admissible.c. */
@@ -128,12 +84,8 @@ static void uk_contact_respond(const uk_memory *m, const uk_eliminated *by, uk_c
     double *own = parts + i * UK_NV;
     memcpy(own, rows + (3 * closed[i / 3] + i % 3) * UK_NV, sizeof(double) * UK_NV);
     uk_contact_admissible(m, by, own);
-    for (int j = 0; j <= i; ++j) {
-      const double *other = parts + j * UK_NV;
-      double sum = 0.0;
-      for (int l = rank; l < UK_NV; ++l) sum += own[l] * other[l];
-      c->W[i * N + j] = c->W[j * N + i] = sum;
-    }
+    for (int j = 0; j <= i; ++j)
+      c->W[i * N + j] = c->W[j * N + i] = uk_dot(own + rank, parts + j * UK_NV + rank, UK_NV - rank);
   }
 }
 
@@ -158,7 +110,7 @@ static void uk_impact_pose(const uk_contacts *x, const uk_impact *p, uk_cone *c,
                            const double *rows, double h, const double *v) {
   const int N = 3 * c->n;
   for (int i = 0; i < N; ++i)
-    c->q[i] = p->of[i] < 0 ? 0.0 : uk_along(rows + (3 * p->closed[p->of[i] / 3] + p->of[i] % 3) * UK_NV, v);
+    c->q[i] = p->of[i] < 0 ? 0.0 : uk_dot(rows + (3 * p->closed[p->of[i] / 3] + p->of[i] % 3) * UK_NV, v, UK_NV);
   for (int i = 0; i < c->n; ++i) {
     const int k = p->closed[p->of[3 * i + 1] / 3], at = 3 * i * (N + 1);
     const double load = i < n ? h * x->load[2 * k + (mode[k] == UK_STICKS)] : p->pushed[i - n];
@@ -175,7 +127,7 @@ static void uk_impact_move(const uk_memory *m, const uk_eliminated *by, const uk
   const int rank = (int)m->rank;
   double moved[UK_NV] = {0.0};
   for (int i = 0; i < N; ++i)
-    for (int l = rank; p->of[i] >= 0 && l < UK_NV; ++l) moved[l] += impulse[i] * parts[p->of[i] * UK_NV + l];
+    if (p->of[i] >= 0) uk_add(moved + rank, impulse[i], parts + p->of[i] * UK_NV + rank, UK_NV - rank);
   uk_contact_admitted(m, by, moved);
   for (int i = 0; i < UK_NV; ++i) v[i] += moved[i];
 }
@@ -211,7 +163,7 @@ static int uk_contact_impulses(const uk_memory *m, const uk_eliminated *by, uk_c
   double error = 0.0;
   for (int i = 0; i < N; ++i) p.of[i] = i, p.given[i] = 0.0;
   for (int i = 0; i < n && x->poisson; ++i)
-    strikes |= x->restitution[closed[i]] > 0.0 && uk_along(rows + 3 * closed[i] * UK_NV, m->v) < -x->resting;
+    strikes |= x->restitution[closed[i]] > 0.0 && uk_dot(rows + 3 * closed[i] * UK_NV, m->v, UK_NV) < -x->resting;
   if (strikes) {
     const int failed = uk_impact_compress(x, &p, c, mode, rows, m->v, &behind);
     x->iterations += c->iterations;
@@ -229,7 +181,7 @@ static int uk_contact_impulses(const uk_memory *m, const uk_eliminated *by, uk_c
   uk_impact_pose(x, &p, &left, n, mode, rows, h, v);
   memset(left.r, 0, sizeof(double) * all);
   for (int i = 0; i < n; ++i) {
-    const double approach = uk_along(rows + 3 * closed[i] * UK_NV, m->v);
+    const double approach = uk_dot(rows + 3 * closed[i] * UK_NV, m->v, UK_NV);
     if (!x->poisson && approach < 0.0) left.q[3 * i] += x->restitution[closed[i]] * approach;
     memcpy(left.r + 3 * i, x->impulse + 3 * closed[i], sizeof(double) * 3);
   }
@@ -254,8 +206,10 @@ static void uk_contact_turn(uk_memory *m, const uk_eliminated *by, const double 
   uk_lanes_terms_inertia(m->t, m->q, v, UK_FOLLOWED UK_P, m->H, force, m->A, bias, m->residual, rate, shared);
   for (int i = 0; i < UK_NV; ++i) force[i] = inertial[i] - force[i];
   for (int r = 0; r < UK_M; ++r) bias[r] = m->active[r] * (m->bias[r] - bias[r]);
-  uk_contact_accelerate_by(m, by, force, bias);
-  for (int i = 0; i < UK_NV; ++i) free[i] += h * force[i];
+  uk_lanes_whiten(m, force);
+  uk_answer_rows(m, by, bias, force);
+  uk_lanes_unwhiten(m, force);
+  uk_add(free, h, force, UK_NV);
 }
 
 /* Modes after a step, and rows that act then. */
@@ -263,9 +217,9 @@ static void uk_contact_modes(uk_memory *m, uk_contacts *x, const double *rows, c
   for (int k = 0; k < x->count; ++k) {
     const int dry = x->load[2 * k + 1] > 0.0;
     const double *own = rows + 3 * k * UK_NV, *slip = own + UK_NV;
-    const double along = uk_along(slip, v), across = uk_along(slip + UK_NV, v);
+    const double along = uk_dot(slip, v, UK_NV), across = uk_dot(slip + UK_NV, v, UK_NV);
     mode[k] = UK_OPEN;
-    if (!(x->impulse[3 * k] > 0.0) || (!dry && uk_along(own, v) > x->resting)) continue;
+    if (!(x->impulse[3 * k] > 0.0) || (!dry && uk_dot(own, v, UK_NV) > x->resting)) continue;
     x->slip[2 * k] = along, x->slip[2 * k + 1] = across;
     mode[k] = x->friction[k] > 0.0 && sqrt(along * along + across * across) <= x->resting ? UK_STICKS : UK_SLIPS;
     if (!dry) m->active[x->row[3 * k]] = 1.0;
@@ -359,7 +313,7 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   }
   x->fell_back += fell_back;
   uk_contact_modes(m, x, rows, v, x->mode + (x->taken + 1) * x->count);
-  for (int k = 0; k < x->count; ++k) gap[k] += 0.5 * h * uk_along(rows + 3 * k * UK_NV, v);
+  for (int k = 0; k < x->count; ++k) gap[k] += 0.5 * h * uk_dot(rows + 3 * k * UK_NV, v, UK_NV);
   uk_reach(q, 0.5 * h, v, m->q);
   memcpy(m->v, v, sizeof v);
   m->t = t + h;

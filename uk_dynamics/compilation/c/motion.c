@@ -6,7 +6,7 @@
 #include "fixed_step.c"
 #include "motion.h"
 #include "motor_efforts.c"
-#include "following_structure.c"
+#include "references.c"
 #include "uk_gauss.h"
 
 /* Efforts of the law, within what motors can; 0, or what the law says. Where it is noted, what is
@@ -34,7 +34,7 @@ static int uk_answer_along(uk_memory *m, uk_motion *c) {
   const int failed = c->kept ? uk_answer_there(m, c->kept, 0) : uk_answer(m, 0);
   const double usual = c->rank, here = c->rank = m->rank;
   if (failed || usual < 0.0 || here == usual) return failed;
-  const double speed = uk_largest(m->v, NULL);
+  const double speed = uk_largest(m->v, UK_NV);
   if (!(speed > 0.0)) return 0;
   double q[UK_NQ], qdd[UK_NV], mean[UK_NV];
   memcpy(q, m->q, sizeof q), memcpy(qdd, m->qdd, sizeof qdd);

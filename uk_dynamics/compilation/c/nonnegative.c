@@ -15,44 +15,31 @@ typedef struct { /* normals = orthonormal vectors times a triangle */
   double part[UK_NORMAL], inverse[UK_NORMAL];              /* what u has of q; one over the diagonal of r */
 } uk_normals;
 
-static double uk_inner_product(const double *x, const double *y, int n) {
-  double sum = 0.0;
-  for (int j = 0; j < n; ++j) sum += x[j] * y[j];
-  return sum;
-}
 
-/* x . y of blocks of four. */
-static inline double uk_in_blocks(const double *x, const double *y, int blocks) {
-  double sum = 0.0;
-  for (int l = 0; l < 4 * blocks; ++l) sum += x[l] * y[l];
-  return sum;
-}
+/* x . y, apart: compilers take arrays of which a part is filled for uninitialised where they see both. */
+static UK_APART double uk_inner_product(const double *x, const double *y, int n) { return uk_dot(x, y, n); }
 
-/* x += a y. */
-static inline void uk_add_blocks(double *restrict x, double a, const double *restrict y, int blocks) {
-  for (int l = 0; l < 4 * blocks; ++l) x[l] += a * y[l];
-}
 
 /* One more normal, and the rest without its part; 0: the others give it. */
 static int uk_add_normal(uk_normals *f, int j, const double *x, double *rest) {
   const int n = f->n, k = f->used, blocks = UK_QUADS(n);
   double *v = f->q[k], *r = f->r[k];
-  const double size = sqrt(uk_in_blocks(x, x, blocks));
+  const double size = sqrt(uk_dot(x, x, 4 * blocks));
   double before = size, left = 0.0, along[UK_NORMAL];
   if (k == n || !(size > 0.0)) return 0;
   memcpy(v, x, sizeof(double) * 4 * blocks);
   for (int i = 0; i < k; ++i) r[i] = 0.0;
   for (int again = 0; again < 2; ++again, before = left) { /* twice is enough (Kahan; Parlett) */
-    for (int i = 0; i < k; ++i) r[i] += along[i] = uk_in_blocks(f->q[i], v, blocks);
-    for (int i = 0; i < k; ++i) uk_add_blocks(v, -along[i], f->q[i], blocks);
-    left = sqrt(uk_in_blocks(v, v, blocks));
+    for (int i = 0; i < k; ++i) r[i] += along[i] = uk_dot(f->q[i], v, 4 * blocks);
+    for (int i = 0; i < k; ++i) uk_add(v, -along[i], f->q[i], 4 * blocks);
+    left = sqrt(uk_dot(v, v, 4 * blocks));
     if (!(left > UK_DEPENDENT * size)) return 0;
     if (left > UK_PARALLEL * before) break;
   }
   r[k] = left, f->inverse[k] = 1.0 / left;
   for (int l = 0; l < 4 * blocks; ++l) v[l] *= f->inverse[k];
-  f->part[k] = uk_in_blocks(v, rest, blocks), f->place[f->used++] = j;
-  uk_add_blocks(rest, -f->part[k], v, blocks);
+  f->part[k] = uk_dot(v, rest, 4 * blocks), f->place[f->used++] = j;
+  uk_add(rest, -f->part[k], v, 4 * blocks);
   return 1;
 }
 
@@ -78,7 +65,7 @@ static void uk_drop_normal(uk_normals *f, int at, double *rest) {
       one[l] = c * x + s * y, two[l] = c * y - s * x;
     }
   }
-  uk_add_blocks(rest, f->part[last], f->q[last], blocks);
+  uk_add(rest, f->part[last], f->q[last], 4 * blocks);
 }
 
 /* The y >= 0 of least |sum y_j normal_j - u|, from given ones on; normals are (count, 4 UK_QUADS(n)), zero from n on;
@@ -88,7 +75,7 @@ static int uk_nonnegative(int count, int n, const double *normals, double *y, do
   uk_normals f;
   int in[UK_INEQUALITIES], barred[UK_INEQUALITIES];
   const int blocks = UK_QUADS(n), stride = 4 * blocks;
-  const double size = sqrt(uk_in_blocks(rest, rest, blocks));
+  const double size = sqrt(uk_dot(rest, rest, 4 * blocks));
   f.n = n, f.used = 0;
   for (int j = 0; j < count; ++j) {
     in[j] = y[j] > 0.0 && uk_add_normal(&f, j, normals + j * stride, rest);
@@ -121,8 +108,8 @@ static int uk_nonnegative(int count, int n, const double *normals, double *y, do
       next = -1, again = 0;
       for (int j = 0; j < count; ++j) {
         if (in[j] || barred[j]) continue;
-        const double *x = normals + j * stride, slope = uk_in_blocks(x, rest, blocks);
-        if (slope > steepest && slope > UK_NO_GRADIENT * size * sqrt(uk_in_blocks(x, x, blocks))) steepest = slope, next = j;
+        const double *x = normals + j * stride, slope = uk_dot(x, rest, 4 * blocks);
+        if (slope > steepest && slope > UK_NO_GRADIENT * size * sqrt(uk_dot(x, x, 4 * blocks))) steepest = slope, next = j;
       }
       if (next < 0) return 1;
       in[next] = uk_add_normal(&f, next, normals + next * stride, rest);

@@ -23,7 +23,7 @@ static int uk_ode_answer(const double *x, const double *u, uk_memory *m, int der
     m->v[i] = x[UK_NV + i];
   }
   for (int k = 0; u && k < UK_NU; ++k)
-    for (int i = 0; i < UK_NV; ++i) m->tau[i] += uk_motors[k][i] * u[k];
+    uk_add(m->tau, u[k], uk_motors[k], UK_NV);
   return derivatives ? uk_differentiate(m) : uk_answer(m, 0);
 }
 
@@ -42,11 +42,8 @@ static double uk_by_state(const uk_memory *m, int i, int j) {
 
 /* df_i/du_k */
 static double uk_by_effort(const uk_memory *m, int i, int k) {
-  double sum = 0.0;
-  if (i < UK_NV) return sum;
-  const double *row = m->qdd_derivatives + (i - UK_NV) * UK_ROW_LENGTH + UK_STRIDE;
-  for (int j = 0; j < UK_NV; ++j) sum += row[j] * uk_motors[k][j];
-  return sum;
+  if (i < UK_NV) return 0.0;
+  return uk_dot(m->qdd_derivatives + (i - UK_NV) * UK_ROW_LENGTH + UK_STRIDE, uk_motors[k], UK_NV);
 }
 
 /* Y = df/dx S, both (UK_NX, columns) */
@@ -54,10 +51,8 @@ static void uk_change_along(const uk_memory *m, const double *S, double *Y, int 
   for (int c = 0; c < columns; ++c) {
     const double *s = S + c * UK_NX;
     for (int i = 0; i < UK_NV; ++i) {
-      double sum = 0.0;
-      for (int j = 0; j < UK_NX; ++j) sum += m->qdd_derivatives[i * UK_ROW_LENGTH + j] * s[j];
       Y[c * UK_NX + i] = s[UK_NV + i];
-      Y[c * UK_NX + UK_NV + i] = sum;
+      Y[c * UK_NX + UK_NV + i] = uk_dot(m->qdd_derivatives + i * UK_ROW_LENGTH, s, UK_NX);
     }
   }
 }

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "unused_functions.h"
+#include "attributes.h"
 
 typedef double uk_lanes;
 typedef int uk_mask; /* 1, or 0 */

@@ -42,7 +42,7 @@ static UK_APART void uk_least_motion(uk_basis *basis, uk_basis *range, const dou
   uk_factor_rows(basis, NULL, UK_TASK_RANK_TOLERANCE);
   const int rank = basis->rank;
   for (int r = 0; r < UK_MT; ++r) {
-    size[r] = sqrt(uk_squares(T + r * n, 0, n));
+    size[r] = sqrt(uk_dot(T + r * n, T + r * n, n));
     memcpy(turned, T + r * n, sizeof(double) * n);
     uk_rotate(basis, turned);
     memcpy(seen + r * rank, turned, sizeof(double) * rank);
@@ -114,13 +114,12 @@ static UK_APART void uk_law_by_size(uk_memory *m, uk_law_rows *x, int n) {
     uk_controllable(m, n, x->norm, &range, basis.rank);
   for (int r = 0; r < UK_MT; ++r) {
     if (x->norm[r] <= UK_ZERO_ROW * x->largest) m->controllable[r] = 1.0;
-    m->shortfall[r] = m->wanted[r];
-    for (int j = 0; j < UK_NU; ++j) m->shortfall[r] -= m->map[r * UK_NU + j] * m->inverse_root[j] * u[j];
+    m->shortfall[r] = m->wanted[r] - uk_dot(m->map + r * UK_NU, m->efforts, UK_NU);
     m->reachable[r] = m->controllable[r] != 0.0 && fabs(m->shortfall[r]) <= UK_MET * m->size[r];
     if (UK_EQUAL(r)) continue;
     double effect[UK_NU];
     for (int j = 0; j < UK_NU; ++j) effect[j] = m->map[r * UK_NU + j] * m->inverse_root[j];
-    m->reachable[r] = m->controllable[r] = sqrt(uk_squares(effect, 0, UK_NU)) > UK_MET * attainable[r];
+    m->reachable[r] = m->controllable[r] = sqrt(uk_dot(effect, effect, UK_NU)) > UK_MET * attainable[r];
     if (UK_WITHIN(r, m->shortfall[r])) m->shortfall[r] = 0.0;
   }
 }
@@ -163,8 +162,7 @@ static UK_APART void uk_ask_together(uk_memory *m) {
   }
   uk_least_solution(&basis, &range, rows, UK_CONTACT_ROWS, n, NULL, UK_TASK_RANK_TOLERANCE, wanted, qdd);
   for (int r = 0; r < UK_CONTACT_ROWS; ++r) {
-    m->desired[r] = m->bias_t[r];
-    for (int i = 0; i < n; ++i) m->desired[r] += rows[r * n + i] * qdd[i];
+    m->desired[r] = m->bias_t[r] + uk_dot(rows + r * n, qdd, n);
   }
 }
 #endif
@@ -173,7 +171,6 @@ static UK_APART void uk_ask_together(uk_memory *m) {
  * `answers` only what a command needs is sure to be there. */
 static int uk_law(uk_memory *m, int answers) {
   uk_law_rows x;
-  double sum = 0.0;
   uk_weigh(m);
   uk_find_law_terms(m, m);
 #if UK_CONTACT_ROWS
@@ -190,14 +187,12 @@ static int uk_law(uk_memory *m, int answers) {
 #if UK_ROBUST
   uk_add_robust(m, &x, n);
 #endif
-  for (int r = 0; r < UK_MT; ++r) sum += m->shortfall[r];
-  for (int j = 0; j < UK_NU; ++j) sum += m->efforts[j];
   for (int j = 0; answers && j < UK_NU; ++j) { /* N S */
     double turned[UK_NV];
     uk_motion_by(m, n, j, turned);
     for (int i = 0; i < UK_NV; ++i) m->response[i * UK_NU + j] = turned[i] * m->root[j];
   }
-  return isfinite(sum) ? 0 : UK_NOT_NUMBERS;
+  return isfinite(uk_total(m->shortfall, UK_MT) + uk_total(m->efforts, UK_NU)) ? 0 : UK_NOT_NUMBERS;
 }
 
 UK_EXPORT int uk_servo(uk_memory *m) { return uk_law(m, 1); }

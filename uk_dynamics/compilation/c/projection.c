@@ -15,11 +15,11 @@
 typedef struct { /* where the projection of a group of states is */
   uk_lanes best[UK_NQ], right[UK_ROWS], smallest, size;
 #if UK_REUSES
-  int known;                      /* whether the factors of the last step are there: */
-  double factor[UK_MASS_ROOM]; /* of M; those of the rows are in the memory, or here: */
-#if UK_BY_BLOCKS
-  uk_blocks blocks;
+  int known;                   /* whether the factors of the last step are there: */
+  double factor[UK_MASS_ROOM]; /* of M */
 #endif
+#if !defined(UK_OF_CLUSTERS)
+  uk_eliminated by;            /* those of the rows, unless they are in the memory */
 #endif
   uk_mask done;
   int ended;
@@ -29,42 +29,19 @@ typedef struct { /* where the projection of a group of states is */
 #if !defined(UK_OF_CLUSTERS)
 
 /* Factors at the state in the memory, of the rows that act and are of a kind, in the place of M. */
-static UK_OPTIONAL void uk_lanes_linearize(uk_lanes_memory *m, const double *kind, uk_lanes tolerance) {
+static UK_OPTIONAL void uk_lanes_linearize(uk_lanes_memory *m, const double *kind, uk_lanes tolerance,
+                                           uk_eliminated *by) {
   uk_lanes acts[UK_ROWS];
   UK_EACH(r, UK_M) acts[r] = kind[r] * m->active[r];
   uk_lanes_factor_mass(m);
-  uk_lanes_whiten_rows(m, acts);
-  uk_lanes_eliminate(m, tolerance);
+  uk_eliminate(m, acts, tolerance, by);
 }
-
-#if UK_BY_BLOCKS
-
-/* The same block by block, where that is sure. */
-static void uk_linearize_by_blocks(uk_memory *m, const double *kind, double tolerance, uk_blocks *by) {
-  double acts[UK_M];
-  UK_EACH(r, UK_M) acts[r] = kind[r] * m->active[r];
-  uk_lanes_factor_mass(m);
-  uk_factor_blocks(m, by, acts, tolerance);
-  if (by->sure) return;
-  uk_lanes_whiten_rows(m, acts);
-  uk_lanes_eliminate(m, tolerance);
-}
-
-#endif
 
 /* The d of least d^T M d with A d = right, by these factors. */
 static void uk_lanes_least(uk_lanes_memory *m, const uk_lanes *right, const uk_lanes_way *w, uk_lanes *d) {
-#if UK_BY_BLOCKS
-  if (w->blocks.sure) {
-    memset(d, 0, sizeof(double) * UK_NV);
-    uk_answer_by_blocks(m, &w->blocks, right, d);
-    uk_lanes_unwhiten(m, d);
-    return;
-  }
-#else
-  (void)w;
-#endif
-  uk_lanes_correction(m, right, d);
+  memset(d, 0, sizeof(uk_lanes) * UK_NV);
+  uk_answer_rows(m, &w->by, right, d);
+  uk_lanes_unwhiten(m, d);
 }
 
 /* The d of least d^T M d with A d = right, on the rows that act and are of a kind, at the terms in
@@ -96,11 +73,7 @@ UK_EVALUATION void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, con
 #endif
   uk_lanes M[UK_MASS_ROOM]; /* the factor comes in its place */
   uk_lanes_keep_mass(m, M);
-#if UK_BY_BLOCKS
-  uk_linearize_by_blocks(m, kind, tolerance, &w->blocks);
-#else
-  uk_lanes_linearize(m, kind, tolerance);
-#endif
+  uk_lanes_linearize(m, kind, tolerance, &w->by);
   uk_lanes_least(m, right, w, d);
 #if UK_REUSES
   w->known = tolerance == UK_RANK_TOLERANCE;
@@ -126,12 +99,8 @@ static int uk_correct_again(uk_lanes_memory *m, const uk_lanes_way *w, uk_lanes 
 
 /* The configuration of a Newton step: whether it is the last one. */
 static void uk_lanes_look(const uk_lanes_memory *m, uk_lanes_way *w, int step) {
-  uk_lanes size = uk_all(0.0);
-  UK_EACH(r, UK_M) {
-    w->right[r] = -uk_position_row[r] * m->active[r] * m->residual[r];
-    const uk_lanes error = uk_lanes_fabs(w->right[r]);
-    size = uk_pick((error <= size) | (size != size), size, error); /* not a number stays one */
-  }
+  UK_EACH(r, UK_M) w->right[r] = -uk_position_row[r] * m->active[r] * m->residual[r];
+  const uk_lanes size = uk_largest(w->right, UK_M);
   if (step == 0) {
     w->smallest = size;
     w->done = uk_none();
@@ -207,11 +176,9 @@ UK_EVALUATION void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int
 #else
   (void)kept;
 #endif
-  UK_EACH(g, groups) {
-    uk_lanes place = fine, speed = fine; /* two sums do not wait for each other */
-    UK_EACH(i, UK_NQ) place += m[g].q[i];
-    UK_EACH(i, UK_NV) speed += m[g].v[i];
-    why[g] = uk_pick(uk_finite(place + speed), why[g], uk_all(UK_NOT_NUMBERS));
+  UK_EACH(g, groups) { /* two sums do not wait for each other */
+    const uk_lanes both = uk_total(m[g].q, UK_NQ) + uk_total(m[g].v, UK_NV);
+    why[g] = uk_pick(uk_finite(both), why[g], uk_all(UK_NOT_NUMBERS));
   }
 #ifdef UK_ONE_STATE
   if (*why != 0.0 && m->singular) *why = UK_SINGULAR_MASS;

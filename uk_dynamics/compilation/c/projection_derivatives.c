@@ -25,12 +25,6 @@ static void uk_respond(const uk_memory *m, int rank, const double *forces, const
   UK_EACH(i, UK_NV) uk_response_row(m, &x, i, y + i * UK_STRIDE, of);
 }
 
-/* Entry i of -C x, for an x of all constraints. */
-static double uk_corrected(const uk_memory *m, int rank, int i, const double *x) {
-  double sum = 0.0;
-  for (int c = 0; c < rank; ++c) sum -= m->corrections[c * UK_NV + i] * x[(int)m->row[c]];
-  return sum;
-}
 
 /* Whether dependent rows of the velocities follow the others along what positions may do. */
 static int uk_rates_follow(const uk_memory *m, int rank, const double *A, const double *place,
@@ -52,9 +46,7 @@ static int uk_rates_follow(const uk_memory *m, int rank, const double *A, const 
 
 #endif
 
-/* Project q and v in the memory, and differentiate by q, v, t: rows of UK_BY_STATE, those of q', then those of
- * v'. 0; 1 or 2 as uk_evaluate, 3: the loops are open, 4: redundant rows part here, so that there are no
- * derivatives, though numbers. */
+/* The projection of the state in the memory and its derivatives; see projection_functions.h. */
 UK_EXPORT int uk_projection_derivatives(uk_memory *m, double *derivatives) {
 #if UK_M > 0
   double M[UK_NV * UK_NV], A[UK_M * UK_NV], v[UK_NV], w[UK_NV], rate[UK_M];
@@ -89,10 +81,9 @@ UK_EXPORT int uk_projection_derivatives(uk_memory *m, double *derivatives) {
 
   if (!UK_ALL_ROWS_HOLD) failed = uk_invert_kind(m, uk_motion_row, M, A, &rank);
   if (failed) return failed;
-  for (int i = 0; i < UK_NV; ++i) {
-    w[i] = uk_corrected(m, rank, i, rate);
-    m->v[i] = v[i] + w[i];
-  }
+  uk_zero(w, UK_NV);
+  for (int c = 0; c < rank; ++c) uk_add(w, -rate[(int)m->row[c]], m->corrections + c * UK_NV, UK_NV);
+  for (int i = 0; i < UK_NV; ++i) m->v[i] = v[i] + w[i];
   uk_zero(m->qdd, UK_NV);
   uk_zero(m->multipliers, UK_M);
   uk_equation_derivatives(m);

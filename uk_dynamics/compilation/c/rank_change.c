@@ -36,12 +36,9 @@ typedef struct {
 
 /* D = A C */
 UK_INLINE void uk_dependence(const uk_derivative_memory *m, const uk_rank of, uk_lanes *D) {
-  UK_EACH(d, UK_M - of.rank) UK_EACH(c, of.rank) {
-    const int r = of.order[of.rank + d];
-    uk_lanes sum = uk_all(0.0);
-    UK_EACH(i, UK_NV) sum += m->A[r * UK_NV + i] * m->corrections[c * UK_NV + i];
-    D[d * UK_MOST_INDEPENDENT + c] = sum;
-  }
+  UK_EACH(d, UK_M - of.rank) UK_EACH(c, of.rank)
+    D[d * UK_MOST_INDEPENDENT + c] =
+        uk_dot(m->A + of.order[of.rank + d] * UK_NV, m->corrections + c * UK_NV, UK_NV);
 }
 
 UK_INLINE void uk_find_parting(const uk_derivative_memory *m, const uk_rank of, uk_parting *x) {
@@ -87,7 +84,7 @@ UK_INLINE void uk_turn(const uk_derivative_memory *m, const uk_rank of, const uk
       if (k >= UK_NV) break;
       rate -= m->rate_derivatives[r * UK_SPAN + k] * motion[k];
     }
-    UK_EACH(i, UK_NV) turned[i] += m->corrections[c * UK_NV + i] * rate;
+    uk_add(turned, rate, m->corrections + c * UK_NV, UK_NV);
   }
 }
 

@@ -9,7 +9,9 @@
 
 #include "attributes.h"
 #include "uk_config.h"
+#include "uk_following.h"
 #include "uk_lanes.h"
+#include "uk_mechanism.h"
 
 /* Value, rate and acceleration of polynomials, behind one another, each where its time has come. */
 static void uk_polynomials(const double *data, double t, int rows, double *value, double *rate,
@@ -103,6 +105,18 @@ UK_EXPORT int uk_follow_times(long long times, long long count, double *table, c
   for (long long k = 0; k < times; ++k) failed |= uk_follow(table, t[k], (int)count, values + 3 * count * k);
   return failed;
 }
+
+#ifdef UK_ONE_STATE
+/* What rows of the structure follow at the time in the memory, from a table; null: zero. 0, or 1: it has no value. */
+static UK_OPTIONAL int uk_follow_structure(uk_memory *m, double *table) {
+#if UK_FOLLOWS
+  return uk_follow(table, m->t, UK_M, m->followed);
+#else
+  (void)m, (void)table;
+  return 0;
+#endif
+}
+#endif
 
 /* The same for lanes with tables of their own, at times of their own, or of one table and one time; lanes
  * where something is not finite. */

@@ -44,14 +44,6 @@ UK_INLINE uk_mask uk_solve_against(uk_lanes_law *w, uk_law_rows *x) {
 #endif
 }
 
-/* Products of all pairs of some rows, (n,) each. */
-UK_INLINE void uk_products(const uk_lanes *rows, int count, int n, uk_lanes *products) {
-  UK_EACH(k, count) for (int l = k; l < count; ++l) {
-    uk_lanes sum = uk_all(0.0);
-    UK_EACH(i, n) sum += rows[k * n + i] * rows[l * n + i];
-    products[k * count + l] = products[l * count + k] = sum;
-  }
-}
 
 /* Efforts with the term, where those in the memory are for s of size one; what it is. */
 static void uk_answer_against(const uk_lanes_memory *m, uk_lanes_law *w, const uk_nominal_law *k, int n) {
@@ -64,40 +56,30 @@ static void uk_answer_against(const uk_lanes_memory *m, uk_lanes_law *w, const u
     const uk_lanes *part = w->motor_part + j * n;
     const uk_lanes u = w->root[j] * k->efforts[j], s = w->root[j] * w->efforts[j];
     UK_EACH(i, n) nominal[i] += part[i] * u, against[i] += part[i] * s;
-    sums[1] += uk_motor_loss[j] * uk_lanes_fabs(s) * uk_lanes_norm(part, n);
+    sums[1] += uk_motor_loss[j] * uk_lanes_fabs(s) * uk_lanes_sqrt(uk_dot(part, part, n));
   }
-  UK_EACH(i, n) sums[0] += against[i] * against[i];
-  UK_EACH(c, UK_UNCERTAIN) {
-    motion[c] = uk_all(0.0);
-    UK_EACH(i, n) motion[c] += w->uncertain_part[c * n + i] * nominal[i];
-    UK_EACH(i, UK_NV) motion[c] += w->uncertain[c * UK_NV + i] * m->qdd[i];
-  }
+  sums[0] = uk_dot(against, against, n);
+  UK_EACH(c, UK_UNCERTAIN)
+    motion[c] = uk_dot(w->uncertain_part + c * n, nominal, n) + uk_dot(w->uncertain + c * UK_NV, m->qdd, UK_NV);
   UK_EACH(p, UK_PAIRS) { /* those alone that sizes contain */
     const int one = uk_pair[2 * p], other = uk_pair[2 * p + 1];
-    uk_lanes sum = uk_all(0.0);
-    UK_EACH(i, n) sum += w->uncertain_part[one * n + i] * w->uncertain_part[other * n + i];
-    products[one * UK_UNCERTAIN + other] = sum;
+    products[one * UK_UNCERTAIN + other] = uk_dot(w->uncertain_part + one * n, w->uncertain_part + other * n, n);
   }
-  uk_products(w->task_part, UK_MT, n, gram);
+  UK_EACH(k, UK_MT) for (int l = k; l < UK_MT; ++l)
+    gram[k * UK_MT + l] = gram[l * UK_MT + k] = uk_dot(w->task_part + k * n, w->task_part + l * n, n);
 #if UK_ADAPTIVE
   uk_lanes crossed[UK_MT * UK_UNCERTAIN];
-  UK_EACH(r, UK_MT) UK_EACH(c, UK_UNCERTAIN) {
-    uk_lanes sum = uk_all(0.0);
-    UK_EACH(i, n) sum += w->task_part[r * n + i] * w->uncertain_part[c * n + i];
-    crossed[r * UK_UNCERTAIN + c] = sum;
-  }
-  UK_EACH(r, UK_MT) {
-    w->reached[r] = uk_all(0.0);
-    UK_EACH(j, UK_NU) w->reached[r] += w->map[r * UK_NU + j] * k->efforts[j];
-  }
+  UK_EACH(r, UK_MT) UK_EACH(c, UK_UNCERTAIN)
+    crossed[r * UK_UNCERTAIN + c] = uk_dot(w->task_part + r * n, w->uncertain_part + c * n, n);
+  UK_EACH(r, UK_MT) w->reached[r] = uk_dot(w->map + r * UK_NU, k->efforts, UK_NU);
 #endif
   uk_lanes_robust_term(m->q, m->v, motion, k->efforts, products, gram, w->wanted, sums, known UK_LEARN_FROM,
                        w->robust_term UK_LEARN_INTO);
   const uk_lanes factor = w->robust * w->robust_term[0], size = factor * k->largest;
   UK_EACH(j, UK_NU) w->efforts[j] = k->efforts[j] - size * w->efforts[j], w->preload[j] = k->preload[j];
   UK_EACH(r, UK_MT) {
-    w->wanted[r] = w->shortfall[r] = k->wanted[r] - factor * w->surface[r];
-    UK_EACH(j, UK_NU) w->shortfall[r] -= w->map[r * UK_NU + j] * w->efforts[j];
+    w->wanted[r] = k->wanted[r] - factor * w->surface[r];
+    w->shortfall[r] = w->wanted[r] - uk_dot(w->map + r * UK_NU, w->efforts, UK_NU);
   }
 }
 

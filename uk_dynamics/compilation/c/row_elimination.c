@@ -37,19 +37,11 @@ static inline uk_basis uk_basis_at(int n, int count, int rank, uk_lanes *rows, u
   return b;
 }
 
-static inline uk_lanes uk_squares(const uk_lanes *x, int from, int to) {
-  uk_lanes sum = uk_all(0.0);
-  for (int i = from; i < to; ++i) sum += x[i] * x[i];
-  return sum;
-}
 
 /* x reflected by the row at place k. */
 static inline void uk_reflect(const uk_basis *b, int k, uk_lanes *x) {
-  const uk_lanes *v = b->rows + k * b->n;
-  uk_lanes s = uk_all(0.0);
-  for (int i = k; i < b->n; ++i) s += v[i] * x[i];
-  s *= b->beta[k];
-  for (int i = k; i < b->n; ++i) x[i] -= s * v[i];
+  const uk_lanes *v = b->rows + k * b->n + k;
+  uk_add(x + k, -b->beta[k] * uk_dot(v, x + k, b->n - k), v, b->n - k);
 }
 
 /* Q^T x in place: the first entries are coordinates in the basis. */
@@ -113,6 +105,15 @@ static inline void uk_choose_row(uk_basis *b, int k) {
   }
 }
 
+/* The reflector of the row at place k, which has this norm from there on, in some lanes; in others zero. */
+UK_INLINE void uk_make_reflector(uk_basis *b, int k, uk_lanes norm, uk_mask where) {
+  uk_lanes *v = b->rows + k * b->n + k;
+  const uk_lanes zero = uk_all(0.0), both = norm + uk_lanes_fabs(*v);
+  b->beta[k] = uk_pick(where, 1.0 / (norm * both), zero);
+  b->inverse_R[k] = uk_pick(where, b->beta[k] * uk_pick(*v > 0.0, -both, both), zero);
+  *v += uk_pick(where, uk_pick(*v > 0.0, norm, -norm), zero);
+}
+
 /* Eliminate rows, which the factors replace; the rank of each lane. Where sizes are constants, the
  * compiler uses them. */
 UK_INLINE uk_lanes uk_eliminate_rows(uk_basis *b, uk_lanes tolerance) {
@@ -125,17 +126,12 @@ UK_INLINE uk_lanes uk_eliminate_rows(uk_basis *b, uk_lanes tolerance) {
   for (int k = 0; k < (n < count ? n : count); ++k) {
     uk_choose_row(b, k);
     uk_lanes *v = b->rows + k * n;
-    const uk_lanes norm = uk_lanes_sqrt(uk_squares(v, k, n));
+    const uk_lanes norm = uk_lanes_sqrt(uk_dot(v + k, v + k, n - k));
     going &= norm > tolerance;
     if (!uk_any(going)) break;
     b->rank = k + 1;
     rank += uk_pick(going, uk_all(1.0), zero);
-    const uk_lanes diagonal = uk_pick(v[k] > 0.0, -norm, norm);
-    const uk_lanes both = 1.0 / (norm * (norm + uk_lanes_fabs(v[k])));
-    b->beta[k] = uk_pick(going, both, zero);
-    b->inverse_R[k] = uk_pick(going, both * (norm + uk_lanes_fabs(v[k])), zero);
-    b->inverse_R[k] = uk_pick(v[k] > 0.0, -b->inverse_R[k], b->inverse_R[k]);
-    v[k] = uk_pick(going, v[k] - diagonal, v[k]);
+    uk_make_reflector(b, k, norm, going);
     for (int j = k + 1; j < count; ++j) {
       uk_lanes *x = b->rows + j * n;
       if (b->sparse && !uk_any(b->reference[j] > zero)) continue; /* nothing is left of it */
@@ -144,7 +140,7 @@ UK_INLINE uk_lanes uk_eliminate_rows(uk_basis *b, uk_lanes tolerance) {
       b->square[j] = uk_pick(going, rest, b->square[j]);
       const uk_mask lost = going & uk_not(rest > UK_DOWNDATE * b->reference[j]);
       if (!uk_any(lost)) continue;
-      const uk_lanes fresh = uk_squares(x, k + 1, n);
+      const uk_lanes fresh = uk_dot(x + k + 1, x + k + 1, n - k - 1);
       b->square[j] = uk_pick(lost, fresh, b->square[j]);
       b->reference[j] = uk_pick(lost, fresh, b->reference[j]);
     }
@@ -155,25 +151,16 @@ UK_INLINE uk_lanes uk_eliminate_rows(uk_basis *b, uk_lanes tolerance) {
 /* Coordinates z in the basis, of the smallest x with which the independent rows give their part of y. */
 static inline void uk_find_coordinates(const uk_basis *b, const uk_lanes *y, uk_lanes *z) {
   for (int k = 0; k < b->rank; ++k) {
-    uk_lanes sum = uk_at_place(b, y, k) * b->scale[k];
-    for (int i = 0; i < k; ++i) sum -= b->rows[k * b->n + i] * z[i];
-    z[k] = sum * b->inverse_R[k];
+    z[k] = (uk_at_place(b, y, k) * b->scale[k] - uk_dot(b->rows + k * b->n, z, k)) * b->inverse_R[k];
   }
 }
 
-/* That x. */
-UK_INLINE void uk_find_smallest(const uk_basis *b, const uk_lanes *y, uk_lanes *x) {
-  uk_find_coordinates(b, y, x);
-  for (int i = b->rank; i < b->n; ++i) x[i] = uk_all(0.0);
-  uk_rotate_back(b, x);
-}
 
 /* R^-1 z for the independent rows, in place. */
 static inline void uk_solve_triangle(const uk_basis *b, uk_lanes *z) {
   for (int k = b->rank - 1; k >= 0; --k) {
-    uk_lanes sum = z[k];
-    for (int i = k + 1; i < b->rank; ++i) sum -= b->rows[i * b->n + k] * z[i];
-    z[k] = sum * b->inverse_R[k];
+    z[k] *= b->inverse_R[k];
+    uk_add(z, -z[k], b->rows + k * b->n, k);
   }
 }
 
@@ -214,7 +201,7 @@ UK_INLINE double uk_begin_rows(uk_basis *b) {
   double largest = 0.0;
   for (int r = 0; r < b->count; ++r) {
     b->row[r] = r, b->scale[r] = 1.0;
-    b->square[r] = b->reference[r] = uk_squares(b->rows + r * b->n, 0, b->n);
+    b->square[r] = b->reference[r] = uk_dot(b->rows + r * b->n, b->rows + r * b->n, b->n);
     if (b->square[r] > largest) largest = b->square[r];
   }
   return sqrt(largest);
@@ -242,7 +229,9 @@ static UK_APART UK_OPTIONAL void uk_orthogonal_part(const uk_basis *b, double *x
 
 /* The x of least norm with which the independent rows give their part of y. */
 static UK_APART UK_OPTIONAL void uk_solve_rows(const uk_basis *b, const double *y, double *x) {
-  uk_find_smallest(b, y, x);
+  uk_find_coordinates(b, y, x);
+  for (int i = b->rank; i < b->n; ++i) x[i] = 0.0;
+  uk_rotate_back(b, x);
 }
 
 /* The combination of the independent rows that is nearest to y, which is lost; what it takes of others

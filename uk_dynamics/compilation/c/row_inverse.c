@@ -11,13 +11,12 @@
 /* K and C of the rows that act and are of a kind, at M and A; 0, or as uk_evaluate. */
 static int uk_invert_kind(uk_memory *m, const double *kind, const double *M, const double *A,
                           int *rank) {
-  double total = 0.0;
   memcpy(m->H, M, sizeof m->H);
   memcpy(m->A, A, sizeof m->A);
-  uk_lanes_linearize(m, kind, UK_RANK_TOLERANCE);
+  uk_lanes_linearize(m, kind, UK_RANK_TOLERANCE, NULL);
   *rank = (int)m->rank;
-  for (int r = 0; r < UK_M; ++r) total += m->square[r];
-  if (m->singular || !isfinite(total)) return m->singular ? UK_SINGULAR_MASS : UK_NOT_NUMBERS;
+  if (m->singular) return UK_SINGULAR_MASS;
+  if (!isfinite(uk_total(m->square, UK_M))) return UK_NOT_NUMBERS;
   uk_inverse(m, *rank);
   return 0;
 }

@@ -6,6 +6,7 @@
  * exchange rows under masks, and all lanes would wait for the one that has most to decide. */
 #pragma once
 
+#include "row_elimination.c"
 #include "uk_admissible.h"
 #include "uk_correction.h"
 #include "uk_allocation.h"
@@ -23,11 +24,6 @@ typedef struct { /* C, sizes of the task rows in the admissible motions, and of 
   uk_lanes C[UK_MT][UK_NU], norm[UK_MT], largest, strength;
 } uk_law_rows;
 
-UK_INLINE uk_lanes uk_lanes_norm(const uk_lanes *x, int n) {
-  uk_lanes sum = uk_all(0.0);
-  UK_EACH(i, n) sum += x[i] * x[i];
-  return uk_lanes_sqrt(sum);
-}
 
 /* Units of efforts in which all cost the same. */
 static void uk_weigh(uk_lanes_law *w) {
@@ -118,14 +114,14 @@ UK_INLINE void uk_find_law_rows(const uk_lanes_memory *m, uk_lanes_law *w, uk_la
   UK_EACH(j, UK_NU) {
     uk_lanes *y = w->motor_part + j * n;
     UK_EACH(i, n) y[i] *= w->inverse_root[j];
-    UK_EACH(i, n) strength += y[i] * y[i];
+    strength += uk_dot(y, y, n);
   }
 #if UK_RELAXED
   uk_lanes share[UK_MT];
   uk_lanes_task_share(m->q, share);
 #endif
   UK_EACH(r, UK_MT) {
-    x->norm[r] = uk_lanes_norm(w->task_part + r * n, n);
+    x->norm[r] = uk_lanes_sqrt(uk_dot(w->task_part + r * n, w->task_part + r * n, n));
     largest = uk_lanes_larger(largest, w->task_size[r]);
     w->wanted[r] = w->desired[r] - w->bias_t[r];
     w->size[r] = uk_lanes_fabs(w->wanted[r]) + UK_NEGLIGIBLE_ACCELERATION;
@@ -150,10 +146,8 @@ UK_INLINE void uk_find_law_rows(const uk_lanes_memory *m, uk_lanes_law *w, uk_la
     }
 #endif
     UK_EACH(j, UK_NU) {
-      uk_lanes sum = uk_all(0.0);
-      UK_EACH(i, n) sum += task[i] * w->motor_part[j * n + i];
-      x->C[r][j] = sum;
-      w->map[r * UK_NU + j] = sum * w->root[j];
+      x->C[r][j] = uk_dot(task, w->motor_part + j * n, n);
+      w->map[r * UK_NU + j] = x->C[r][j] * w->root[j];
     }
   }
   x->largest = largest, x->strength = uk_lanes_sqrt(strength);
@@ -161,71 +155,45 @@ UK_INLINE void uk_find_law_rows(const uk_lanes_memory *m, uk_lanes_law *w, uk_la
 
 #if UK_CLOSED
 
-/* y reflected by x, of which beta is two over the square. */
-UK_INLINE void uk_lanes_mirror(const uk_lanes *x, uk_lanes beta, uk_lanes *y) {
-  uk_lanes s = uk_all(0.0);
-  UK_EACH(i, UK_NU) s += x[i] * y[i];
-  s *= beta;
-  UK_EACH(i, UK_NU) y[i] -= s * x[i];
-}
 
 /* Efforts by rows in the order that they stand in; the lanes where all are independent for motors beyond
  * doubt, and served. C is lost. */
 UK_INLINE uk_mask uk_reflect_in_order(uk_lanes_law *w, uk_law_rows *x) {
-  const uk_lanes zero = uk_all(0.0), one = uk_all(1.0);
-  uk_lanes beta[UK_MT], R[UK_MT][UK_MT], inverse_R[UK_MT], scale[UK_MT], y[UK_MT], u[UK_NU], free[UK_NU];
-  uk_mask sure = uk_not(uk_none());
+  const double bound = UK_SURE * UK_TASK_RANK_TOLERANCE;
+  uk_lanes room[6 * UK_MT], u[UK_NU], inverse = uk_all(0.0);
+  const uk_mask all = uk_not(uk_none());
+  uk_mask sure = all;
+  uk_basis b = uk_basis_at(UK_NU, UK_MT, UK_MT, &x->C[0][0], room);
+  b.ordered = 1;
   UK_EACH(r, UK_MT) { /* to their own size */
+    const uk_lanes size = uk_lanes_sqrt(uk_dot(x->C[r], x->C[r], UK_NU));
     sure &= x->norm[r] > UK_ZERO_ROW * x->largest;
-    scale[r] = 1.0 / uk_lanes_larger(uk_lanes_norm(x->C[r], UK_NU),
-                                     UK_LEAST_PART * x->norm[r] * x->strength + UK_TINY);
-    UK_EACH(j, UK_NU) x->C[r][j] *= scale[r];
+    uk_scale_row(&b, r, size, 1.0 / uk_lanes_larger(size, UK_LEAST_PART * x->norm[r] * x->strength + UK_TINY));
   }
   UK_EACH(k, UK_MT) {
-    uk_lanes *row = x->C[k], square = zero;
-    for (int i = k; i < UK_NU; ++i) square += row[i] * row[i];
-    const uk_lanes length = uk_lanes_sqrt(square);
-    const uk_lanes diagonal = uk_pick(row[k] > 0.0, -length, length);
-    sure &= length > UK_SURE * UK_TASK_RANK_TOLERANCE;
-    beta[k] = 1.0 / (length * (length + uk_lanes_fabs(row[k])));
-    inverse_R[k] = beta[k] * (length + uk_lanes_fabs(row[k]));
-    inverse_R[k] = uk_pick(row[k] > 0.0, -inverse_R[k], inverse_R[k]);
-    UK_EACH(i, k) R[k][i] = row[i];
-    UK_EACH(i, k) row[i] = zero; /* loops of constant length are faster than shorter ones */
-    row[k] -= diagonal;
-    for (int r = k + 1; r < UK_MT; ++r) uk_lanes_mirror(row, beta[k], x->C[r]);
+    const uk_lanes length = uk_lanes_sqrt(uk_dot(x->C[k] + k, x->C[k] + k, UK_NU - k));
+    sure &= length > bound;
+    uk_make_reflector(&b, k, length, all);
+    for (int r = k + 1; r < UK_MT; ++r) uk_reflect(&b, k, x->C[r]);
   }
-  /* any order finds the same rank where the inverse of R is small enough */
-  uk_lanes inverse = zero;
-  UK_EACH(c, UK_MT) {
+  UK_EACH(c, UK_MT) { /* any order finds the same rank where the inverse of R is small enough */
     uk_lanes column[UK_MT];
     for (int k = c; k < UK_MT; ++k) {
-      uk_lanes sum = k == c ? one : zero;
-      for (int i = c; i < k; ++i) sum -= R[k][i] * column[i];
-      column[k] = sum * inverse_R[k];
+      column[k] = (uk_all(k == c) - uk_dot(x->C[k] + c, column + c, k - c)) * b.inverse_R[k];
       inverse += column[k] * column[k];
     }
   }
-  const double bound = UK_SURE * UK_TASK_RANK_TOLERANCE;
-  sure &= UK_MT * bound * bound * inverse < one;
-  UK_EACH(k, UK_MT) {
-    y[k] = w->wanted[k] * scale[k];
-    UK_EACH(i, k) y[k] -= R[k][i] * y[i];
-    y[k] *= inverse_R[k];
-  }
-  /* of the preload the part that no row sees */
-  UK_EACH(j, UK_NU) free[j] = w->root[j] * w->preload[j];
-  UK_EACH(k, UK_MT) uk_lanes_mirror(x->C[k], beta[k], free);
-  UK_EACH(j, UK_NU) u[j] = j < UK_MT ? y[j] : free[j];
-  for (int k = UK_MT - 1; k >= 0; --k) uk_lanes_mirror(x->C[k], beta[k], u);
-  uk_lanes total = zero;
-  UK_EACH(j, UK_NU) total += w->efforts[j] = u[j] * w->inverse_root[j];
+  sure &= UK_MT * bound * bound * inverse < uk_all(1.0);
+  UK_EACH(j, UK_NU) u[j] = w->root[j] * w->preload[j];
+  uk_rotate(&b, u); /* of the preload the part that no row sees */
+  uk_find_coordinates(&b, w->wanted, u);
+  uk_rotate_back(&b, u);
+  UK_EACH(j, UK_NU) w->efforts[j] = u[j] * w->inverse_root[j];
   UK_EACH(r, UK_MT) {
-    w->shortfall[r] = w->wanted[r];
-    UK_EACH(j, UK_NU) w->shortfall[r] -= w->map[r * UK_NU + j] * w->efforts[j];
+    w->shortfall[r] = w->wanted[r] - uk_dot(w->map + r * UK_NU, w->efforts, UK_NU);
     sure &= uk_lanes_fabs(w->shortfall[r]) <= UK_MET * w->size[r];
   }
-  return sure & uk_finite(total);
+  return sure & uk_finite(uk_total(w->efforts, UK_NU));
 }
 
 #endif

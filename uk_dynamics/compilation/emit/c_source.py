@@ -147,8 +147,7 @@ class Writer:
         sine, cosine = names
         text = (
             f"{self._dialect.real} {sine}, {cosine};"
-            f" uk_{self._dialect.prefix.removeprefix('uk_')}sincos"
-            f"({self._operand(angle)}, &{sine}, &{cosine});"
+            f" uk_lanes_sincos({self._operand(angle)}, &{sine}, &{cosine});"
         )
         self._add(text, (sine, cosine), (angle,))
 

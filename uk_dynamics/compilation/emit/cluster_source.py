@@ -74,6 +74,7 @@ def spatial() -> str:
         "uk_move_articulated": (("yielding", "arm"), _many(_moved(_articulated(yielding), arm))),
         "uk_as_articulated": (("rigid",), _many(_rigid(rigid))),
         "uk_apply_articulated": (("yielding", "x"), _articulated(yielding) @ x),
+        "uk_held_articulated": (("x",), _many(np.outer(x, x))),
     }
     written = (
         function(name, given, ("found",), places(found=values), scalars=())
@@ -195,7 +196,7 @@ def _kernel(constraints: ConstraintSet) -> list[str]:
         header(
             "uk_row_kinds.h",
             part("attributes.h"),
-            part("sine_and_cosine.h"),
+            '#include "uk_lanes.h"',
             "#include <string.h>",
             _rows(constraints),
         ),

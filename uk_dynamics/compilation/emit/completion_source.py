@@ -35,7 +35,7 @@ def completion_definitions(structure: SymbolicTerms, tables: LoopTables) -> str:
     rows = header(
         "uk_loops.h",
         part("attributes.h"),
-        part("sine_and_cosine.h"),
+        '#include "uk_lanes.h"',
         f"#define UK_MOVING {int(tables.moving)}",
         table("int", "uk_measured", split.measured),
         table("int", "uk_other", split.others),

@@ -109,7 +109,7 @@ def derivative_definitions(mechanism: ResolvedMechanism) -> str:
 
 def equation_definitions(mechanism: ResolvedMechanism, traced: TracedDerivatives) -> list[str]:
     """Write what differentiates the equations, behind the mechanism and its motions."""
-    includes = [part("attributes.h"), part("sine_and_cosine.h"), "#include <string.h>"]
+    includes = [part("attributes.h"), '#include "uk_lanes.h"', "#include <string.h>"]
     text = header(
         "uk_traced.h", *includes, '#include "uk_columns.h"', _BLOCKS, _traced(mechanism, traced)
     )

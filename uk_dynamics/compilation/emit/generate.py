@@ -181,7 +181,7 @@ def free_joint() -> str:
         rule("uk_float_way", {"place": 7, "other": 7}, "way", floating_motion, SCALAR),
         rule("uk_float_rate", {"motion": 6, "v": 6}, "rate", floating_rate, SCALAR),
     )
-    includes = "#include <math.h>\n", part("attributes.h"), part("sine_and_cosine.h")
+    includes = "#include <math.h>\n", part("attributes.h"), '#include "uk_lanes.h"'
     return header("uk_free_joint.h", *includes, *written)
 
 
@@ -251,7 +251,6 @@ def definitions(
         terms_function(mechanism, terms),
         configuration(mechanism),
         regular_function(mechanism, terms, pivoted=pivoted),
-        part("sine_and_cosine.h"),
         header("uk_evaluation.h", part("evaluate.c")),
     )
 

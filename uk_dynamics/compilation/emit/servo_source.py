@@ -154,7 +154,7 @@ def effort_definitions(tasks: Tasks) -> str:
         *closing(mechanism),
         header(
             "uk_task_derivatives.h",
-            part("sine_and_cosine.h"),
+            '#include "uk_lanes.h"',
             f"#define UK_EFFORT_SETTINGS {settings}",
             function("uk_task_derivatives", given, traced._fields, derivatives),
         ),
