@@ -148,6 +148,31 @@ def test_what_is_imported_lands_and_rests(tmp_path, capsys):
         import_file(tmp_path / "crate.yaml", contacts=True)
 
 
+@pytest.mark.parametrize(("half", "imported"), [(0.4, True), (17.0, False)])
+def test_a_capsule_lies_on_a_height_field_unless_its_grid_is_too_fine(tmp_path, half, imported):
+    """Along a slope, which the field is exactly, all spheres along its axis touch."""
+    path, slope, radius = tmp_path / "terrain.xml", 0.3 / 4.0, 0.05
+    turned = f"0 {90.0 - np.degrees(np.arctan(slope))} 0"
+    place = f"0.2 0.1 {2.2 * slope + radius * np.sqrt(1.0 + slope**2)}"
+    path.write_text(
+        '<mujoco model="terrain"><asset><hfield name="h" nrow="4" ncol="5" size="2 1.5 0.3 0.1"'
+        f' elevation="{"0 1 2 3 4 " * 4}"/></asset><worldbody><geom name="g" type="hfield"'
+        f' hfield="h"/><body name="b" pos="{place}" euler="{turned}">'
+        f'<freejoint/><geom name="c" type="capsule" size="{radius} {half}" mass="1"/></body>'
+        "</worldbody></mujoco>"
+    )
+    found = import_file(path, contacts=True)
+    lost = [remark.reason for remark in found.remarks if remark.subject == "contact g with c"]
+    if not imported:
+        assert "a capsule of 34 m would be more than 64 spheres" in lost[0]
+        return
+    assert not lost
+    machine = found.load()
+    gaps = ContactDynamics(machine).places(machine.start()).gap
+    # two spheres for each metre; MuJoCo's heights are single precision
+    np.testing.assert_allclose(gaps, np.zeros(3), rtol=0, atol=1e-6)
+
+
 def test_a_height_field_is_that_of_mujoco(tmp_path):
     """Where a field is as MuJoCo's: in the middle of four points it has their mean height."""
     path = tmp_path / "terrain.xml"

@@ -21,6 +21,7 @@ from uk_dynamics.conversion.robot.contact_entries import (
     contact_entry,
 )
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
+from uk_dynamics.exceptions import InputError
 from uk_dynamics.model.urdf import Array, Box, Cylinder, Sphere
 
 _WITHOUT_FRICTION = 1  # condim
@@ -48,10 +49,13 @@ def add_contacts(source: Compiled, robot: ImportedRobot) -> None:
 def _add_pairs(source: Compiled, robot: ImportedRobot) -> None:
     for first, second, friction in _pairs(source):
         names = [source.of("geom", geom) for geom in (first, second)]
-        found = _contact(source, first, second) or _contact(source, second, first)
+        shapes = " and ".join(_shape(source, geom) for geom in (first, second))
+        reason = f"no contact of {shapes} is known here"
+        try:
+            found = _contact(source, first, second) or _contact(source, second, first)
+        except InputError as error:
+            found, reason = None, str(error)
         if found is None:
-            shapes = " and ".join(_shape(source, geom) for geom in (first, second))
-            reason = f"no contact of {shapes} is known here"
             robot.lost(f"contact {' with '.join(names)}", reason)
             continue
         if friction:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from uk_dynamics.conversion.robot.imported_robot import Data
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.mechanism.resolution import MOST_CORNERS, touching_points
+from uk_dynamics.mechanism.resolution import MOST_CORNERS, sphere_spacing, touching_points
 from uk_dynamics.model.urdf import Array, Box, Shape, Sphere
 
 
@@ -42,13 +42,21 @@ Touching = Shape | Plane | Capsule | Corners | Ground
 
 
 def contact_entry(still: Touching, other: Touching) -> Data | None:
-    """Keys of a contact besides its frames, with one shape as its surface; None: there is none."""
+    """Keys of a contact besides its frames, with one shape as its surface; None: there is none.
+
+    Raises:
+        InputError: It would be too many spheres.
+    """
     surface, child = _surface(still), _child(other)
     flat = isinstance(still, Plane | Ground)
     if surface is None or child is None or ("points" in child and not flat):
         return None  # edges and faces of both may be nearest
-    if "length" in child and isinstance(still, Box | Ground):
-        return None
+    if isinstance(other, Capsule) and isinstance(still, Box | Ground):
+        if isinstance(still, Box) or isinstance(still.heights, str):
+            return None
+        rows = still.heights
+        steps = still.size[0] / (len(rows[0]) - 1), still.size[1] / (len(rows) - 1)
+        sphere_spacing(other.length, min(steps))
     return ({"surface": surface} if surface else {}) | child
 
 

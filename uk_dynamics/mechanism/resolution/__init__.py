@@ -8,6 +8,7 @@ from uk_dynamics.mechanism.resolution.constraint_resolution import resolve_force
 from uk_dynamics.mechanism.resolution.contact_shapes import (
     MOST_CORNERS,
     hollow_part,
+    sphere_spacing,
     touching_points,
 )
 from uk_dynamics.mechanism.resolution.named_values import Point, placed

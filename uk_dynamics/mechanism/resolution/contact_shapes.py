@@ -62,23 +62,27 @@ def with_shapes(spec: MechanismSpec, description: RobotDescription) -> Mechanism
             if data not in fields:
                 fields[data] = _height_field(data, spec.directory)
             centres = fields[data].of_centres(contact.radius)
-            every += _over(replace(contact, heights=centres), 0.5 * fields[data].step.min())
+            apart = sphere_spacing(contact.length, float(fields[data].step.min()))
+            every += replace(contact, heights=centres).spheres(apart)
     return replace(spec, contacts=tuple(every))
 
 
-def _over(contact: ContactSpec, apart: float) -> list[ContactSpec]:
-    """Spheres over a height field, of a capsule so far apart at most, in m.
+def sphere_spacing(length: float, step: float) -> float:
+    """How far apart spheres of a capsule are over a height field with heights at each step, in m.
 
-    Between two that are half a spacing apart the field is higher by at most 1/32 of a spacing times
-    the difference of the slopes before and behind a height, along a row of the grid.
+    Between two that are half a step apart the field is higher by at most 1/32 of a step times the
+    difference of the slopes before and behind a height, along a row of the grid.
+
+    Raises:
+        InputError: They would be too many.
     """
-    if contact.length > MOST_CORNERS * apart:
+    if length > 0.5 * MOST_CORNERS * step:
         raise InputError(
-            f"a capsule of {contact.length:g} m would be more than {MOST_CORNERS} spheres, two for"
-            f" each spacing of the grid; give spheres, or a height at least every"
-            f" {2.0 * contact.length / MOST_CORNERS:g} m"
+            f"a capsule of {length:g} m would be more than {MOST_CORNERS} spheres, two for each"
+            f" spacing of the grid; give spheres, or a height at least every"
+            f" {2.0 * length / MOST_CORNERS:g} m"
         )
-    return contact.spheres(apart)
+    return 0.5 * step
 
 
 def _of_both(contact: ContactSpec, description: RobotDescription) -> Iterator[ContactSpec]:
