@@ -113,12 +113,7 @@ _COMMANDS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command.
-
-    Returns:
-        Exit status: 0, 2 for a user error, 130 when interrupted, 141 when the output pipe is
-        closed.
-    """
+    """Run a command; its exit status: 0, 2 (user error), 130 (interrupt), 141 (closed pipe)."""
     given = list(sys.argv[1:] if argv is None else argv)
     _write_any_character()
     try:

@@ -78,11 +78,9 @@ class Branch:
 def spanning_tree(
     joints: Sequence[GraphJoint], links: Sequence[str], root: str, driven: Container[object] = ()
 ) -> tuple[list[Branch], list[GraphJoint], list[str]]:
-    """Choose a tree of cheap joints, in the order of the file among equals.
+    """A tree of cheap joints, in the order of the file among equals.
 
-    Returns:
-        The joints of the tree, parents first; those that close loops; and one link of each part
-        that nothing joins to the root.
+    Its joints come parents first; then those that close loops, and a link of each part apart.
     """
     from scipy.cluster.hierarchy import DisjointSet  # takes long to import
 

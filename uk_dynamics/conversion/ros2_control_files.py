@@ -122,11 +122,9 @@ def _zero_limits(mechanism: Mechanism) -> set[str]:
 def hardware_block(mechanism: Mechanism, plugin: str, namespace: str = "") -> str:
     """The ``<ros2_control>`` elements in a ``<robot>``, for ``xacro:include``; as xacro reads it.
 
-    Passive joints are left out. Mock hardware starts where the loops are closed: it reports what it
-    was given, which by itself is 0 for all joints, where loops are often open.
-
-    Raises:
-        InputError: A motor cannot be commanded through one joint.
+    Passive joints are left out; each motor has to be commanded through one joint. Mock hardware
+    starts where the loops are closed: it reports what it was given, which by itself is 0 for all
+    joints, where loops are often open.
     """
     robot = _hardware(mechanism, plugin, namespace)
     for node in robot.iter():

@@ -156,12 +156,7 @@ def named_numbers(
     what: str,  # what the numbers are, such as a position
     default: Array | None = None,  # of those not given by name, (n,); None: all have to be given
 ) -> Array:
-    """A checked array, fresh, (n,), from numbers by name or from an array.
-
-    Raises:
-        UnknownNameError: A name does not exist.
-        StateError: Wrong size, names that are missing, or no finite numbers.
-    """
+    """A checked array, fresh, (n,), of finite numbers by name or from an array."""
     names = tuple(names)
     if isinstance(values, Mapping):
         known = dict(zip(names, names if default is None else default.tolist(), strict=True))

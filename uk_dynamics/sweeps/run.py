@@ -243,11 +243,7 @@ def sweep(
     retry_failed: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Outcome:
-    """Simulate all points that are not on disk yet; an interrupted sweep can be resumed.
-
-    Raises:
-        InputError: Dask is not installed, or the scheduler cannot be reached or is lost.
-    """
+    """Simulate all points that are not on disk yet, by Dask; interrupted ones can be resumed."""
     begin = time.monotonic()
     points = spec.points()
     rows = store.rows()

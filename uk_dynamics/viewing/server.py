@@ -18,12 +18,9 @@ PORT = 8080
 
 
 def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "uk_dynamics") -> ViserServer:
-    """Start to serve an empty scene; port 0: any free one.
+    """Start to serve an empty scene; port 0: any free one. InputError: no Viser, or no such port.
 
     A host other than loopback gives everyone on the network access to the controls.
-
-    Raises:
-        InputError: Viser is not installed, or nothing can listen there.
     """
     viser = load_viser()
     # Viser would go on to the next port, and the old address would show another view.

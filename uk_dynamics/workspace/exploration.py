@@ -53,12 +53,7 @@ def explore(
     forces: bool = True,  # whether to compute what loads the motors can hold
     progress: Callable[[], object] | None = None,  # called at each configuration found
 ) -> ReachableSet:
-    """Find where a frame gets to from a configuration.
-
-    Raises:
-        UnknownNameError: There is no such link.
-        InputError: The mechanism cannot move.
-    """
+    """Find where a frame of a link gets to from a configuration, if the mechanism moves."""
     home = mechanism.assemble() if start is None else start
     walk = _Walk(mechanism, frame, home, rows, progress)
     if not walk.measures.freedoms:

@@ -103,11 +103,7 @@ def write_parquet(workspace: ReachableSet, path: str | Path) -> None:
 
 
 def write_picture(workspace: ReachableSet, mechanism: Mechanism, path: str | Path) -> None:
-    """Draw a workspace: how regular it is and where not, and what forces can be held.
-
-    Raises:
-        InputError: Matplotlib is missing, or the file cannot be written.
-    """
+    """Draw how regular a workspace is and where not, and what forces can be held there."""
     path = Path(path)
     figure = empty_figure(path)
     panels = 1 + (workspace.forces is not None) + (workspace.torques is not None)

@@ -185,11 +185,7 @@ class StateBatch(CompiledBatch):
     def samples(
         self, given: States, inputs: Inputs, solution: Callable[[int], Solution]
     ) -> Samples | None:
-        """Samples, whose solutions a function finds; None: C has no answer to some state.
-
-        Raises:
-            ForeignReferenceError: A constraint follows an object of Python.
-        """
+        """Samples, whose solutions a function finds; None: C has no answer to some state."""
         followed = self._followed(given, inputs)
         if followed is None:
             return None

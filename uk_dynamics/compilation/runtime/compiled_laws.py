@@ -172,9 +172,6 @@ class CompiledDelayCompensation:
         """Set what acts on the machine, and how late efforts act, in s.
 
         Delays up to the longest are predicted; a longer one has no efforts.
-
-        Raises:
-            ForeignReferenceError: A constraint follows an object of Python.
         """
         if inputs is not self._inputs:
             self._motion.act(inputs, *self._nothing)

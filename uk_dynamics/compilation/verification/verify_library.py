@@ -30,10 +30,8 @@ def verify(
 ) -> None:
     """Try a library in the cache on this processor, unless it, or this part of it, has been tried.
 
-    ``comparisons`` compares its answers with those of the reference; it is called if need be.
-
-    Raises:
-        WrongLibraryError: It answers wrongly; says which function, by how much, and the compiler.
+    ``comparisons`` compares its answers with those of the reference; it is called if need be. A
+    WrongLibraryError says which function differs, by how much, and the compiler.
     """
     record = library.with_suffix(f".{part}{_SUFFIX}" if part else _SUFFIX)
     known = record, library.stat().st_mtime_ns

@@ -49,12 +49,7 @@ def controller_package(
     namespace: str = "",  # of controller_manager and topics
     maintainer: str = "",  # of the package, ``Name <address>``; empty: to be filled in
 ) -> dict[str, str]:
-    """Texts of the package by their path in it.
-
-    Raises:
-        InputError: Something is not possible in controller_manager, or not in C; says what.
-        AssemblyError: The loops do not close at the initial guess.
-    """
+    """Texts of the package by their path in it; InputError: not for controller_manager."""
     check_contacts(tasks)
     fixed = on_fixed_base(mechanism)
     completion = _estimation(tasks, mechanism, fixed)

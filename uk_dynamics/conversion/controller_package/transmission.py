@@ -26,12 +26,7 @@ def transmission_package(
     *,
     maintainer: str = "",  # of the package, ``Name <address>``; empty: to be filled in
 ) -> dict[str, str]:
-    """Texts of the package by their path in it.
-
-    Raises:
-        UnknownNameError: A joint does not exist.
-        InputError: Motors and joints do not determine each other; something cannot be C.
-    """
+    """Texts of the package by their path in it; motors and joints have to determine each other."""
     file = mechanism.spec.file
     driven = tuple(joint.name for joint in hardware_joints(mechanism) if joint.driven)
     sides = StateCompletion(mechanism, driven), StateCompletion(mechanism, joints)

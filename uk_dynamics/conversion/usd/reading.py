@@ -29,10 +29,7 @@ def read_link(scene: Scene, prim: Any, robot: ImportedRobot) -> urdf.Link:
     """A body, in the frame of its prim.
 
     Mass, centre of mass and inertia are those of its MassAPI; what is not there comes from its
-    colliders, by the rules of UsdPhysics.
-
-    Raises:
-        InputError: It has no mass, or no inertia, and its colliders give none.
+    colliders, by the rules of UsdPhysics, or is an InputError.
     """
     physics = usd_module("UsdPhysics")
     name, frame = scene.name(prim), scene.frame(prim)

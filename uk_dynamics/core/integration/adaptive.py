@@ -125,10 +125,8 @@ class AdaptiveStepper:
     def step(self) -> None:
         """Take one accepted step and project its end.
 
-        Raises:
-            SimulationError: The acceleration is not finite, or the step size fell below what
-                numbers can express.
-            ExpressionValueError: However short the step, it ends where an expression has no value.
+        SimulationError: the acceleration is not finite, or no step is short enough. An expression
+        without a value at the end of every step is an ExpressionValueError.
         """
         solver = self._solver
         if self.steps:

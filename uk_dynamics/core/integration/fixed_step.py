@@ -114,10 +114,7 @@ def gauss_step(
 
     Its equations are solved by fixed-point iteration down to rounding, since what is left of them
     in every step is a drift of the energy. Where that does not converge, as close to a singular
-    configuration, the step is taken in halves.
-
-    Raises:
-        SimulationError: However short the step, the iteration does not converge.
+    configuration, the step is taken in halves, down to a SimulationError.
     """
     return _in_parts(space, acceleration, t, q, v, h, _HALVINGS)
 

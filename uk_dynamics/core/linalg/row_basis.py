@@ -162,14 +162,11 @@ class RowBasis:
     """Orthonormal basis Q₁ of the span of the rows, with B̂ᵀ P = Q R for scaled rows B̂."""
 
     def __init__(self, columns: Array, natural_scale: Array | None, tolerance: float) -> None:
-        """Factor the rows as columns, (n, m), column-major; not changed.
+        """Factor the rows as columns, (n, m), column-major, finite; not changed.
 
         ``natural_scale`` is how large each row is over the configurations, (m,), in the same units;
         None: as large as now, and rows below 1e-9 of the largest are zero. The tolerance is the
         largest residual norm of a dependent row.
-
-        Raises:
-            InputError: The rows are not finite.
         """
         n, m = columns.shape
         inverse = inverse_row_scale(np.linalg.norm(columns, axis=0), natural_scale)

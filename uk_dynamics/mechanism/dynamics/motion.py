@@ -104,11 +104,7 @@ class CompiledLaw(Protocol):
         """What C calls."""
 
     def set(self) -> None:
-        """Tell C what the controller is set to, before any periods in C.
-
-        Raises:
-            ForeignReferenceError: Something follows an object of Python.
-        """
+        """Tell C what the controller is set to, before any periods in C; may refuse references."""
 
     def tracking_errors(self, t: Array, q: Array, v: Array, /) -> Array | None:
         """Error of each task row at K states, (K, mt), in m or rad; None: C has none."""

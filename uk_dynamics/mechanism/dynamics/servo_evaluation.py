@@ -105,11 +105,7 @@ class ServoEvaluator(Protocol):
     def errors(self, state: State, references: References | None = None) -> TrackingErrors:
         """How far the tasks are from being done, at the state's time.
 
-        References are samples, or functions of time, that replace those of the tasks file by
-        task name.
-
-        Raises:
-            UnknownNameError, StateError: As :meth:`Tasks.sample`.
+        References replace those of the tasks file, by task name; errors as :meth:`Tasks.sample`.
         """
 
     def evaluate(

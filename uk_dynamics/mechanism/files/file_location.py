@@ -25,10 +25,7 @@ def find_file(name: str | os.PathLike[str], kind: FileKind) -> tuple[Path, str]:
     """Find a mechanism or tasks file: its path, and its name for errors.
 
     It is named by a path, which need not exist, a ``package://`` URI, or as a shipped file without
-    its ending.
-
-    Raises:
-        MechanismFileError: There is no such package or shipped file.
+    its ending; of packages and shipped files that are not there, MechanismFileError.
     """
     if not isinstance(name, str | os.PathLike):
         raise MechanismFileError(f"expected a path or a name, found {type(name).__name__}")

@@ -44,12 +44,7 @@ class SolverSpec:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any], *, file: str) -> "SolverSpec":
-        """Build it from checked data.
-
-        Raises:
-            MechanismFileError: A pseudoinverse is chosen for a method without one, or the rank
-                tolerance is too small for the method.
-        """
+        """Build it from checked data; method, pseudoinverse and tolerance have to go together."""
         method = data.get("method", cls.method)
         given: dict[str, Any] = {k: float(x) if isinstance(x, int) else x for k, x in data.items()}
         spec = cls(**given)

@@ -101,9 +101,6 @@ def read_yaml(path: str | os.PathLike[str], file: str = "") -> object:
     """Read one YAML document from a file, to which errors may give another name.
 
     Plain values: dict (keys in file order), list, str, bool, int, float (finite) or None.
-
-    Raises:
-        MechanismFileError: The file cannot be read or is not such a document.
     """
     name = file or os.fspath(path)
     text = read_text(Path(path), name)

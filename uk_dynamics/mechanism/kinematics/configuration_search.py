@@ -57,12 +57,7 @@ class ConfigurationSearch:
         raise AssertionError
 
     def branches(self, tasks: Tasks, starts: int) -> Array:
-        """All solutions that are found from many starts, nearest to the seed first, (k, nq).
-
-        Raises:
-            AssemblyError: There is none.
-            InputError: There are infinitely many.
-        """
+        """Isolated solutions found from many starts, nearest to the seed first, (k, nq)."""
         mechanism, model = self._mechanism, self._mechanism.model
         search = Search(mechanism, self._free, 0.0, tasks)
         first = self.nearest(tasks, "there is no solution")

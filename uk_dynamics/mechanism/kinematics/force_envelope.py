@@ -92,11 +92,7 @@ class StaticLoads:
     """Envelopes of one mechanism at one state after another; not to be shared between threads."""
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
-        """Prepare.
-
-        Raises:
-            InputError: A motor has no effort limit, or there are none.
-        """
+        """Prepare; InputError: a motor has no effort limit, or there are none."""
         motors = mechanism.actuators
         if not len(motors):
             raise InputError("has no motors", place=mechanism.name)

@@ -124,13 +124,10 @@ def twist_map(
 
 
 def motor_map(motion: LoopMotion) -> Array:
-    """T with v = T ṁ for the rates ṁ = Sᵀ v of the motors, (nv, motors).
+    """T with v = T ṁ for the rates ṁ = Sᵀ v of the motors, (nv, motors), which determine motions.
 
     With more motors than freedoms the rates of motors depend on each other, and T takes those
     that come closest to the given ones.
-
-    Raises:
-        InputError: The motors do not determine the motion here.
     """
     mechanism = motion.mechanism
     basis, motors = motion.basis(), mechanism.actuators

@@ -104,12 +104,7 @@ def states_of(
     # velocities by name, (nv,) or (K, nv); None is rest. A state has its own
     v: ArrayLike | Mapping[str, float] | None = None,
 ) -> tuple[list[State], bool]:
-    """Checked states, and whether an array of many was given.
-
-    Raises:
-        UnknownNameError: A name does not exist.
-        StateError: Wrong sizes, or numbers that are not finite.
-    """
+    """Checked states of names that exist, and whether an array of many was given."""
     if isinstance(q, State):
         require_finite(mechanism.model, q)
         return [q], False

@@ -122,12 +122,7 @@ class Allocation:
         weights: Weights = "limits",
         preload: Mapping[str, float] | None = None,  # s by motor name, in N or N·m; others zero
     ) -> "Allocation":
-        """Make it from what a program gives.
-
-        Raises:
-            UnknownNameError: A motor does not exist.
-            InputError: Weights are missing or not positive, or numbers are not finite.
-        """
+        """Make it from what a program gives, checked."""
         if isinstance(weights, str):
             if weights not in ("limits", "equal"):
                 problem = f'no weights "{weights}"; there are: limits, equal, {{motor: weight}}'

@@ -31,13 +31,7 @@ def with_payload(
     # about the centre, in axes of the link, (3, 3), in kg m²; None: a point
     inertia: ArrayLike | None,
 ) -> dict[str, float]:
-    """New values of the parameters of the rigid body that a link is part of.
-
-    Raises:
-        UnknownNameError: There is no such link.
-        InputError: The link does not move, nothing that it is part of has a mass, or no body is
-            like that.
-    """
+    """New values of the parameters of the rigid body with mass that a link is part of; checked."""
     load = _checked(link, mass, center, inertia)
     frames = model.body_frames
     own = frames[model.frame_index(link)]

@@ -31,11 +31,7 @@ class BagReader:
     """Reads a recording, even a truncated one."""
 
     def __init__(self, path: Path) -> None:
-        """Find the files.
-
-        Raises:
-            InputError: The library is missing, or there is no such file.
-        """
+        """Find the files; InputError: they are not there, or the library is not."""
         files = _files(path) if path.is_dir() else [path]
         for file in files:
             require_regular(file)
@@ -49,10 +45,7 @@ class BagReader:
     def messages(self, *, decode: bool = True) -> Iterator[Message]:
         """All messages, in the order of the files, up to where they are truncated.
 
-        Fields are decoded where asked for, of types that are known.
-
-        Raises:
-            InputError: A file is damaged, or of another kind than its name says.
+        Fields are decoded where asked for, of types that are known. Damaged files are refused.
         """
         for reader in self._readers:
             yield from reader.messages(decode=decode)

@@ -40,11 +40,7 @@ class GrowingFile:
     """
 
     def __init__(self, path: Path) -> None:
-        """Create the file.
-
-        Raises:
-            InputError: It cannot be written.
-        """
+        """Create the file; InputError: it cannot be written."""
         try:
             self._file = path.open("wb", buffering=0)
         except OSError as error:
@@ -127,11 +123,7 @@ class McapReader:
     """Reads a recording, even a truncated one."""
 
     def __init__(self, path: Path) -> None:
-        """Check that the file exists and can be decoded.
-
-        Raises:
-            InputError: The library is missing, or there is no such file.
-        """
+        """Check that the file exists and can be decoded; InputError: it does not, or cannot."""
         for name in ("mcap.stream_reader", "mcap_ros2.decoder"):
             optional_library(name, MISSING, path)
         if not path.is_file():
