@@ -230,13 +230,43 @@ def test_files_say_the_same(tmp_path: Path) -> None:
     assert found == pytest.approx(gaps[0], abs=np.ptp(heights) / 255)  # m: 8 bits
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-3])
+def test_a_mesh_is_seen_from_above(tmp_path: Path, unit: float) -> None:
+    """A slab with a ramp on it that overhangs: the higher one counts, where both are."""
+    trimesh = pytest.importorskip("trimesh")
+    slope, size = 0.25, np.array([2.0, 1.0])
+    slab = trimesh.creation.box((2.2, 1.2, 0.4))  # its top is at 0.2 m
+    ramp = trimesh.Trimesh(
+        [(-1.5, -1, -0.375), (1.5, -1, 0.375), (1.5, 1, 0.375), (-1.5, 1, -0.375)],
+        [(0, 1, 2), (0, 2, 3)],
+    )
+    file = tmp_path / "ground.stl"
+    trimesh.util.concatenate([slab, ramp]).apply_scale(1.0 / unit).export(file)
+    contacts = ContactDynamics(ball(str(file), [*size.tolist(), unit], radius=0.0))
+    for x, y in np.random.default_rng(0).uniform(-0.49, 0.49, (40, 2)) * size:
+        state = State(0.0, np.array([x, y, 1.0, 0, 0, 0, 1.0]), np.zeros(6))
+        if abs(x - 0.8) < 0.03:  # rounded over two spacings of 1/64 m
+            continue
+        wanted = (1.0 - slope * x) / np.sqrt(1.0 + slope**2) if x > 0.8 else 0.8
+        # m: STL has single precision, 4e-8 of 1 m, and a slope of it over 1/64 m
+        assert contacts.places(state).gap[0] == pytest.approx(wanted, abs=1e-6)
+
+
+def test_a_mesh_that_does_not_reach_is_refused(tmp_path: Path) -> None:
+    trimesh = pytest.importorskip("trimesh")
+    trimesh.creation.box((2.2, 0.8, 0.4)).export(tmp_path / "narrow.stl")
+    with pytest.raises(InputError, match=r"narrow.stl has no surface at x = -1, y = -0.5 in"):
+        ball(str(tmp_path / "narrow.stl"), [2.0, 1.0])
+
+
 @pytest.mark.parametrize(
     ("heights", "problem"),
     [
         ("none.npy", r"contacts\.ground\.surface\.heights: no file"),
         ("text.npy", "text.npy holds no grid of numbers"),
         ("words.csv", "words.csv holds no grid of numbers"),
-        ("text.stl", r"text.stl: expected a file .npy, .csv or .png"),
+        ("text.stl", r"text.stl is no mesh"),
+        ("text.txt", r"text.txt: expected a file .npy, .csv, .png or a mesh, .stl"),
         (
             "flat.npy",
             "flat.npy: expected a grid of 2 × 2 to 66049 heights, a row for each y, found 9",
@@ -252,7 +282,7 @@ def test_mistakes_are_named(tmp_path: Path, heights, problem: str) -> None:
     hole[1, 2] = np.nan
     for name, array in {"flat": np.zeros(9), "large": np.zeros((300, 300)), "hole": hole}.items():
         np.save(tmp_path / f"{name}.npy", array)
-    for name in ("text.npy", "text.stl"):
+    for name in ("text.npy", "text.stl", "text.txt"):
         (tmp_path / name).write_text("no numbers")
     (tmp_path / "words.csv").write_text("1,2\n3,four\n")
     with pytest.raises(InputError, match=problem):

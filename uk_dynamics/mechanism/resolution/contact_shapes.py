@@ -7,6 +7,7 @@ rim of a cylinder is touched at eight points. Two links touch with the convex hu
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -171,18 +172,25 @@ def hollow_part(mesh: MeshFile) -> float:
 
 def _with_hull(link: str, mesh: MeshFile) -> tuple[Any, Any]:
     """A mesh, in units of its file, and its convex hull."""
-    try:
-        import trimesh  # takes long to import, and is not needed otherwise
-    except ImportError:
-        raise InputError(
-            f'the collision shape of "{link}" is a mesh, which needs trimesh; install it (pip'
-            " install trimesh), or give points"
-        ) from None
-    try:
-        loaded: Any = trimesh.load(mesh.path, force="mesh")
+    loaded = _mesh(mesh.path, f'the collision shape of "{link}" is a mesh, which')
+    with _named_faults(mesh.path):
         return loaded, loaded.convex_hull
+
+
+def _mesh(path: Path, what: str) -> Any:
+    """A mesh, in units of its file."""
+    missing = f"{what} needs trimesh; install it (pip install trimesh), or give points"
+    trimesh = optional_library("trimesh", missing)  # takes long to import
+    with _named_faults(path):
+        return trimesh.load(path, force="mesh")
+
+
+@contextmanager
+def _named_faults(path: Path) -> Iterator[None]:
+    try:
+        yield
     except Exception as error:  # noqa: BLE001 - whatever its readers raise
-        raise InputError(f"{mesh.path.name} is no mesh: {error!s:.100}; give points") from None
+        raise InputError(f"{path.name} is no mesh: {error!s:.100}; give points") from None
 
 
 def _corners(link: str, mesh: MeshFile) -> Array:
@@ -198,10 +206,15 @@ def _corners(link: str, mesh: MeshFile) -> Array:
 
 #: Points of a grid: what C has as a table, and what spheres are rolled over, in seconds.
 _MOST_HEIGHTS = 257 * 257
+_MESHES = ".stl", ".obj", ".ply"
+_ALONG_MESH = 128  # spacings of the grid over a mesh, along its longer side
+_ON_EDGE = 1e-9  # of a spacing, and of the coordinates in a triangle
 
 
 def _height_field(data: HeightData, directory: Path) -> HeightField:
     """The field of a mechanism file, in whose directory relative paths start.
+
+    A mesh is scaled along all axes, and seen from above.
 
     Raises:
         InputError: There is no such file, or it holds no grid of finite numbers.
@@ -209,7 +222,11 @@ def _height_field(data: HeightData, directory: Path) -> HeightField:
     heights, file = data.heights, ""
     if isinstance(heights, str):
         path = resolve(heights, relative_to=directory)
-        grid, file = _read(path), f"{path.name}: "
+        file = f"{path.name}: "
+        if path.suffix.lower() in _MESHES:
+            grid = _over_mesh(path, np.array(data.size) / data.scale)
+        else:
+            grid = _read(path)
     else:
         long = {len(row) for row in heights}
         if len(long) > 1:
@@ -242,4 +259,39 @@ def _read(path: Path) -> Array:
             return grey[::-1] if grey.ndim == 2 else grey[::-1, :, :3].mean(axis=2)
     except (OSError, ValueError, TypeError, SyntaxError) as error:
         raise InputError(f"{path.name} holds no grid of numbers: {error!s:.100}") from None
-    raise InputError(f"{path.name}: expected a file .npy, .csv or .png")
+    known = ".npy, .csv, .png or a mesh, " + ", ".join(_MESHES)
+    raise InputError(f"{path.name}: expected a file {known}")
+
+
+def _over_mesh(path: Path, size: Array) -> Array:
+    """The highest points of a mesh over a rectangle about its origin, in the unit of the mesh.
+
+    Raises:
+        InputError: It cannot be read, or is not everywhere below or above the rectangle.
+    """
+    triangles = np.array(_mesh(path, "a height field from a mesh").triangles, dtype=float)
+    if not triangles.size or not np.isfinite(triangles).all():
+        raise InputError(f"{path.name} is no mesh: it has no triangles of finite numbers")
+    count = 1 + np.maximum(np.rint(_ALONG_MESH * size / size.max()).astype(int), 1)
+    grid = np.full(count[::-1], -np.inf)
+    triangles[:, :, :2] = (triangles[:, :, :2] / size + 0.5) * (count - 1)  # in steps of the grid
+    low, high = triangles[:, :, :2].min(axis=1), triangles[:, :, :2].max(axis=1)
+    begin = np.clip(np.ceil(low - _ON_EDGE), 0, count).astype(int)
+    end = np.clip(np.floor(high + _ON_EDGE) + 1, 0, count).astype(int)
+    over = np.flatnonzero((begin < end).all(axis=1))  # a point of the grid, perhaps
+    for corners, low, high in zip(triangles[over], begin[over], end[over], strict=True):
+        sides = np.vstack((corners[:, :2].T, np.ones(3)))
+        if abs(np.linalg.det(sides)) <= _ON_EDGE:  # it is upright
+            continue
+        x, y = np.meshgrid(*map(np.arange, low, high))
+        parts = np.linalg.solve(sides, np.stack((x, y, np.ones_like(x))).reshape(3, -1))
+        height = np.where((parts >= -_ON_EDGE).all(axis=0), corners[:, 2] @ parts, -np.inf)
+        part = grid[low[1] : high[1], low[0] : high[0]]
+        np.maximum(part, height.reshape(part.shape), out=part)
+    if not np.isfinite(grid).all():
+        place = (np.argwhere(np.isinf(grid))[0][::-1] / (count - 1) - 0.5) * size
+        raise InputError(
+            f"{path.name} has no surface at x = {place[0]:g}, y = {place[1]:g} in its unit; give a"
+            " size of which it covers all, about its origin"
+        )
+    return grid
