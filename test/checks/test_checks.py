@@ -341,6 +341,14 @@ def test_freedoms_without_motors_and_motors_without_limits():
     assert unlimited.subject == ("b",)
 
 
+def test_a_missing_effort_limit_is_told_where_loops_do_not_close():
+    text = "actuators: {a: {joint: j1, effort_limit: 5}, b: {joint: j2}}\nconstraints:\n"
+    text += "  pin: {type: point, parent: {link: base, xyz: [5, 0, 0]}, child: {link: l2}}\n"
+    machine = mechanism(arm([1.0, 1.0]), text)
+    assert findings(machine, "loop")
+    assert [finding.subject for finding in findings(machine, "actuation")] == [("b",)]
+
+
 def test_a_task_out_of_reach():
     machine = mechanism(arm([1.0, 1.0]), MOTOR)
     goal = "  reach: {type: frame, axes: [x, z], parent: {link: base},"
