@@ -119,9 +119,8 @@ def chosen(
         try:
             return _compiled_now(subject, asked.log, compiled)
         except CompilationError as error:
-            if asked.backend == "compiled":
-                raise
-            asked.log.warning(not_compiled(subject, str(error)))
+            reason = error.unless(strict=asked.backend == "compiled")
+            asked.log.warning(not_compiled(subject, reason))
     return interpreted
 
 

@@ -114,9 +114,7 @@ class JointSpaceController(ABC):
         except ForeignReferenceError as error:
             return str(error)
         except CompilationError as error:
-            if asked.backend == "compiled":
-                raise
-            return str(error)
+            return error.unless(strict=asked.backend == "compiled")
         return LawInC(memory.law(path), memory.remembered, self._set_in_c, self._tracking_errors)
 
     def _efforts_in_c(self, path: Path, state: State) -> Array | None:

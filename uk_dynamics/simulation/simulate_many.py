@@ -239,12 +239,8 @@ def _loops(motions: Sequence[_Motion], backend: Backend, *, on_gpu: bool) -> Loo
             mechanism, another = motions[0].mechanism, law.another
             name = f"closed loops of {mechanism.name}"
             loops.verify(name, lambda: _answers(loops, mechanism, another))
-    except WrongLibraryError as error:
-        if backend == "compiled":
-            raise
-        return str(error)
     except CompilationError as error:
-        return str(error)
+        return error.unless(strict=backend == "compiled" and isinstance(error, WrongLibraryError))
     return loops
 
 

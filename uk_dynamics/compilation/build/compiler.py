@@ -55,6 +55,12 @@ _PATTERN = 8
 class CompilationError(InputError):
     """A mechanism cannot be compiled, or not on this machine."""
 
+    def unless(self, *, strict: bool) -> str:
+        """What it says, for the log of what is interpreted instead; strictly, it is raised."""
+        if strict:
+            raise self
+        return str(self)
+
 
 @dataclass(frozen=True)
 class Compiler:

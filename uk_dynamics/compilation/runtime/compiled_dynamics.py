@@ -278,9 +278,8 @@ class CompiledDynamics(Fallback):
 
     def _not_compiled(self, what: str, error: CompilationError) -> None:
         """Say why the interpreted evaluator answers; WrongLibraryError where it is not to."""
-        if self._strict and isinstance(error, WrongLibraryError):
-            raise error
-        announce(f"{what} are not compiled: {error}")
+        reason = error.unless(strict=self._strict and isinstance(error, WrongLibraryError))
+        announce(f"{what} are not compiled: {reason}")
 
     @cached_property
     def _batch(self) -> CompiledBatch | None:
