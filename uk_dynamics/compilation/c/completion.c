@@ -103,14 +103,11 @@ static void uk_misfits(const double *q, const double *wanted, double *misfit) {
 /* Whether a singularity may lie between two configurations. */
 static int uk_near_singularity(double tolerance, double regularity, double other, const double *before,
                    const double *after) {
-  double way = 0.0;
-  for (int k = 0; k < UK_OTHERS; ++k) {
-    const double lever = uk_other_scale[k] > UK_LEAST_LEVER ? uk_other_scale[k] : UK_LEAST_LEVER;
-    const double part = fabs(after[uk_other[k]] - before[uk_other[k]]) / lever;
-    if (!(part <= way)) way = part;
-  }
+  double way[UK_SIZE(UK_OTHERS)];
+  for (int k = 0; k < UK_OTHERS; ++k)
+    way[k] = (after[uk_other[k]] - before[uk_other[k]]) / fmax(uk_other_scale[k], UK_LEAST_LEVER);
   const double nearest = regularity < other ? regularity : other;
-  const double within = UK_SINGULARITY_WITHIN * way;
+  const double within = UK_SINGULARITY_WITHIN * uk_largest(way, UK_OTHERS);
   return nearest < (tolerance > within ? tolerance : within);
 }
 
@@ -129,17 +126,14 @@ static double uk_newton_step(uk_completion *c, double t, const double *q, const 
 /* Newton corrections of q, in place, and the factors there; 0, or 1: it does not converge. */
 static int uk_correct_joints(uk_completion *c, double t, double *q, const double *wanted) {
   const uk_loop_factors *f = &c->factors;
-  double before = HUGE_VAL, d[UK_NV];
+  double before = HUGE_VAL, d[UK_NV], part[UK_HELD];
   for (int count = 0; count < UK_MOST_CORRECTIONS; ++count) {
     const double size = uk_newton_step(c, t, q, wanted, d);
     if (f->singular || !(size <= UK_LARGEST_LOOP_CORRECTION)) return 1;
     for (int i = 0; i < UK_NV; ++i) q[i] += d[i];
     ++c->iterations;
-    c->residual = 0.0;
-    for (int r = 0; r < UK_HELD; ++r) {
-      const double part = fabs(f->psi[r]) / uk_held_scale[r];
-      if (!(part <= c->residual)) c->residual = part;
-    }
+    for (int r = 0; r < UK_HELD; ++r) part[r] = f->psi[r] / uk_held_scale[r];
+    c->residual = uk_largest(part, UK_HELD);
     const int stalled = count > 0 && size > UK_CONTRACTION * before;
     if (size <= (stalled ? UK_STALLED_CORRECTION : UK_SMALL_CORRECTION)) return !(c->residual <= UK_OPEN_LOOP);
     if (stalled) return 1;

@@ -69,7 +69,7 @@ static void uk_up_to(const double x[][UK_NV], double sum[][UK_NV]) {
   memset(sum, 0, sizeof(double) * UK_GAUSS_STAGES * UK_NV);
   for (int s = 0; s < UK_GAUSS_STAGES; ++s)
     for (int k = 0; k < UK_GAUSS_STAGES; ++k)
-      for (int i = 0; i < UK_NV; ++i) sum[s][i] += uk_gauss_up_to[UK_GAUSS_STAGES * s + k] * x[k][i];
+      uk_add(sum[s], uk_gauss_up_to[UK_GAUSS_STAGES * s + k], x[k], UK_NV);
 }
 
 /* A step of Gauss collocation, as core/integration/fixed_step.py has it; where its iteration does not
@@ -95,12 +95,8 @@ static int uk_collocate(uk_memory *m, uk_motion *c, double h) {
       uk_reach(q, h, way[s], m->q), memcpy(m->v, velocity[s], sizeof v);
       m->t = t + h * uk_gauss_nodes[s];
       failed = uk_stage(m, c);
-      for (int i = 0; i < UK_NV; ++i) {
-        const double x = fabs(m->qdd[i]), y = fabs(m->qdd[i] - a[s][i]);
-        if (!(x <= size)) size = x;
-        if (!(y <= left)) left = y;
-        a[s][i] = m->qdd[i];
-      }
+      size = fmax(size, uk_largest(m->qdd, UK_NV)), left = fmax(left, uk_apart(m->qdd, a[s]));
+      memcpy(a[s], m->qdd, sizeof a[s]);
     }
     failed |= !(left < INFINITY) || left > UK_GAUSS_DIVERGED * before;
     settled = left <= UK_GAUSS_SETTLED * size || (left >= before && left <= UK_GAUSS_STALLED * size);
@@ -110,12 +106,9 @@ static int uk_collocate(uk_memory *m, uk_motion *c, double h) {
   if (failed || !settled) return 1;
   memset(way, 0, sizeof way);
   for (int s = 0; s < UK_GAUSS_STAGES; ++s)
-    for (int i = 0; i < UK_NV; ++i) {
-      way[0][i] += uk_gauss_weights[s] * rate[s][i];
-      way[1][i] += uk_gauss_weights[s] * a[s][i];
-    }
+    uk_add(way[0], uk_gauss_weights[s], rate[s], UK_NV), uk_add(way[1], uk_gauss_weights[s], a[s], UK_NV);
   uk_reach(q, h, way[0], m->q);
-  for (int i = 0; i < UK_NV; ++i) m->v[i] = v[i] + h * way[1][i];
+  uk_add(m->v, h, way[1], UK_NV);
   m->t = t + h;
   return 0;
 }

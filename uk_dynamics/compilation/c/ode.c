@@ -34,16 +34,11 @@ static void uk_rate(const double *x, const uk_memory *m, double *rate) {
   }
 }
 
-/* df_i/dx_j */
-static double uk_by_state(const uk_memory *m, int i, int j) {
+/* df_i by entry j of (x, u) */
+static double uk_ode_derivative(const uk_memory *m, int i, int j) {
   if (i < UK_NV) return j == UK_NV + i;
-  return m->qdd_derivatives[(i - UK_NV) * UK_ROW_LENGTH + j];
-}
-
-/* df_i/du_k */
-static double uk_by_effort(const uk_memory *m, int i, int k) {
-  if (i < UK_NV) return 0.0;
-  return uk_dot(m->qdd_derivatives + (i - UK_NV) * UK_ROW_LENGTH + UK_STRIDE, uk_motors[k], UK_NV);
+  const double *row = m->qdd_derivatives + (i - UK_NV) * UK_ROW_LENGTH;
+  return j < UK_NX ? row[j] : uk_dot(row + UK_STRIDE, uk_motors[j - UK_NX], UK_NV);
 }
 
 /* Y = df/dx S, both (UK_NX, columns) */
@@ -69,14 +64,13 @@ static int uk_ode(const double **arg, double **res, uk_memory *m) {
 static int uk_ode_jacobian(const double **arg, double **res, uk_memory *m) {
   const int failed = uk_ode_answer(arg[0], arg[1], m, 1);
   if (failed) return failed;
-  const casadi_int *start = uk_state_pattern + 2, *row = start + UK_NX + 1;
-  for (int j = 0; res[0] && j < UK_NX; ++j)
-    for (int k = (int)start[j]; k < (int)start[j + 1]; ++k)
-      res[0][k] = uk_by_state(m, (int)row[k], j);
-  start = uk_effort_pattern + 2, row = start + UK_NU + 1;
-  for (int j = 0; res[1] && j < UK_NU; ++j)
-    for (int k = (int)start[j]; k < (int)start[j + 1]; ++k)
-      res[1][k] = uk_by_effort(m, (int)row[k], j);
+  for (int by = 0; by < 2; ++by) { /* x, u */
+    const int columns = by ? UK_NU : UK_NX;
+    const casadi_int *start = (by ? uk_effort_pattern : uk_state_pattern) + 2, *row = start + columns + 1;
+    for (int j = 0; res[by] && j < columns; ++j)
+      for (int k = (int)start[j]; k < (int)start[j + 1]; ++k)
+        res[by][k] = uk_ode_derivative(m, (int)row[k], by * UK_NX + j);
+  }
   return 0;
 }
 
@@ -91,7 +85,7 @@ static int uk_ode_forward(const double **arg, double **res, uk_memory *m) {
   memset(res[2], 0, sizeof(double) * UK_NX * UK_NU);
   if (arg[2]) uk_change_along(m, arg[2], res[2], UK_NU);
   for (int k = 0; k < UK_NU; ++k)
-    for (int i = UK_NV; i < UK_NX; ++i) res[2][k * UK_NX + i] += uk_by_effort(m, i, k);
+    for (int i = UK_NV; i < UK_NX; ++i) res[2][k * UK_NX + i] += uk_ode_derivative(m, i, UK_NX + k);
   return 0;
 }
 
@@ -102,8 +96,7 @@ static int uk_ode_adjoint(const double **arg, double **res, uk_memory *m) {
   if (!res[0]) return 0;
   for (int j = 0; j < UK_NX + UK_NU; ++j) {
     double sum = 0.0;
-    for (int i = 0; arg[1] && i < UK_NX; ++i)
-      sum += arg[1][i] * (j < UK_NX ? uk_by_state(m, i, j) : uk_by_effort(m, i, j - UK_NX));
+    for (int i = 0; arg[1] && i < UK_NX; ++i) sum += arg[1][i] * uk_ode_derivative(m, i, j);
     res[0][j] = sum;
   }
   return 0;
