@@ -76,7 +76,7 @@ def test_rows_are_derivatives_of_the_length(seed: int) -> None:
 @given(
     small=st.floats(0.05, 0.3),
     large=st.floats(0.05, 0.3),
-    distance=st.floats(0.7, 2.0),
+    distance=st.floats(0.9, 2.0),  # nearer, a crossed belt lies on more than three quarters
     crossed=st.booleans(),
 )
 def test_a_belt_has_the_length_of_its_tangents_and_arcs(small, large, distance, crossed) -> None:

@@ -74,8 +74,14 @@ class _Search:
                     yield Event(stops, self._contacts.names[i], "closes")
                 continue
             t = self._closing(i, first.gap[i], first.rate[i], last.gap[i], last.rate[i])
-            if t is not None:
+            if t is not None and self._acts(i, self._at(t)):
                 yield Event(t, self._contacts.names[i], "closes")
+
+    def _acts(self, i: int, state: State) -> bool:
+        inputs, contacts = self._plant.inputs, self._contacts
+        return bool(
+            contacts.acting(state, inputs, contacts.without(self._active), np.array([i])).size
+        )
 
     def _closing(
         self, i: int, gap: float, rate: float, last_gap: float, last_rate: float

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.arrays import largest
 from uk_dynamics.core.equation import Solution
+from uk_dynamics.core.linalg import EXACTLY_DEPENDENT
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.contact.closed_contacts import CLOSE, ClosedContacts, Places
 from uk_dynamics.mechanism.contact.contact import SLOW, Contact
@@ -81,6 +82,33 @@ class ContactDynamics(ClosedContacts):
         base = self.without(inputs.active or self._mechanism.hierarchy.initial)
         return replace(inputs, active=self.onset(state, inputs, base).active)
 
+    def acting(
+        self,
+        state: State,
+        inputs: Inputs,
+        active: ActiveConstraints,  # what is on for other reasons
+        closed: NDArray[np.intp],
+    ) -> NDArray[np.intp]:
+        """Those of closed ones that can have a force: by the rank rule, loops do not hold them.
+
+        The motion between events drops a row that nearly depends on loops, as of a stop in a dead
+        centre; a force that an event finds for it would not be there then. What depends on them
+        exactly holds anyway, and shares their forces.
+        """
+
+        def nearly_dependent(names: frozenset[str]) -> int:
+            on = replace(active, names=active.names | names)
+            rows = self._dynamics.prepare(state, replace(inputs, active=on)).factorization
+            return int((rows.residual_norm[rows.dependent] > EXACTLY_DEPENDENT).sum())
+
+        alone = nearly_dependent(frozenset())
+        found = [
+            k
+            for k in closed.tolist()
+            if self._dry[k] or nearly_dependent(frozenset((self.names[k],))) <= alone
+        ]
+        return np.array(found, dtype=np.intp)
+
     def impact(self, state: State, inputs: Inputs, active: ActiveConstraints) -> Impact | None:
         """Impulses at closed one-sided constraints that approach; None where none does.
 
@@ -89,6 +117,7 @@ class ContactDynamics(ClosedContacts):
         """
         places = self.places(state)
         closed = np.flatnonzero((places.gap <= CLOSE) & ~self._dry)  # no impulse without a load
+        closed = self.acting(state, inputs, active, closed)
         if not (places.rate[closed] < -SLOW).any():
             return None
         contacts = np.full(len(closed), np.nan), np.zeros(self._load_map.shape[2])
@@ -127,6 +156,7 @@ class ContactDynamics(ClosedContacts):
         ]
         bouncing = self._last_bounces(state, inputs, active, places, held)
         closed = np.array(sorted([*held, *bouncing]), dtype=np.intp)
+        closed = self.acting(state, inputs, active, closed)
         directions = self._directions(places, closed, sliding or {})
         while True:
             onset, slips = self._attempt(state, inputs, active, closed, directions)
