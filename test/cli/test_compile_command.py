@@ -84,6 +84,31 @@ def test_exported_steps_over_contacts_are_those_of_the_library(tmp_path, capsys)
         said_by([*sources, str(check)], "gnu11", tmp_path)
 
 
+@pytest.mark.slow
+@needs_compiler
+def test_exported_steps_with_impacts_by_poissons_law_are_those_of_the_library(tmp_path, capsys):
+    """A rod that is turned falls by 1 cm, and strikes with friction within the hundred steps."""
+    (tmp_path / "rod.urdf").write_text(
+        '<robot name="rod"><link name="rod"><inertial><mass value="2"/><inertia ixx="0.06" ixy="0"'
+        ' ixz="0" iyy="0.06" iyz="0" izz="0.06"/></inertial></link></robot>'
+    )
+    file = tmp_path / "rod.yaml"
+    file.write_text(
+        "schema: 1\nmodel: {urdf: rod.urdf, root: floating}\nsolver: {impacts: poisson}\n"
+        "initial_guess: {root.z: 0.01}\ncontacts:\n  tip:\n    parent: {link: world}\n"
+        "    child: {link: rod, xyz: [0.2, 0.1, 0]}\n    friction: 0.3\n    restitution: 0.8\n"
+    )
+    single, _ = exported(str(file), tmp_path / "c", capsys)
+    said = said_by(single, "c99", tmp_path)
+    machine = Mechanism.from_file(file)
+    start, inputs = machine.start(), Inputs(stabilize=False)
+    dynamics = machine.dynamics("interpreted")
+    end, _ = ContactStepping(machine).advance(start, 0.1, 100, dynamics, inputs)
+    assert np.abs(end.v[3:]).max() > 0.1  # rad/s: it has struck
+    found = [float(value) for what, value in said if what == "end"]
+    np.testing.assert_allclose(found, end.q, rtol=0, atol=1e-12)  # rounding of 100 steps
+
+
 @needs_compiler
 @pytest.mark.parametrize("name", MACHINES)
 def test_exported_files_build_without_warnings_and_give_the_same(name, tmp_path, capsys):
