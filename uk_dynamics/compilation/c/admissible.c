@@ -20,6 +20,29 @@ static UK_OPTIONAL uk_lanes uk_admissible(const uk_lanes_memory *m, uk_lanes *x)
   return uk_lanes_sqrt(square);
 }
 
+/* The same of columns, (UK_NV, count), so that each step is one of all of them; what the structure holds is not made
+ * zero. Room: (count). */
+UK_INLINE void uk_admissible_columns(const uk_lanes_memory *m, uk_lanes *x, const int count, uk_lanes *size,
+                                     uk_lanes *room) {
+  for (int i = UK_NV - 1; i >= 0; --i) {
+    uk_lanes *own = x + i * count;
+    UK_EACH(k, count) own[k] *= m->inverse_pivot[i];
+    for (int j = uk_parent[i]; j >= 0; j = uk_parent[j]) uk_add(x + j * count, -m->H[i * UK_NV + j], own, count);
+  }
+  UK_EACH(k, count) size[k] = uk_all(0.0);
+  UK_EACH(i, UK_NV) UK_EACH(k, count) size[k] += x[i * count + k] * x[i * count + k];
+  UK_EACH(k, count) size[k] = uk_lanes_sqrt(size[k]);
+#if UK_M > 0
+  const uk_basis b = uk_rows_of(m);
+  UK_EACH(r, UK_WIDTH == 1 ? (int)UK_PART(m->rank, 0) : b.rank) {
+    const uk_lanes *v = b.rows + r * UK_NV;
+    UK_EACH(k, count) room[k] = uk_all(0.0);
+    for (int i = r; i < UK_NV; ++i) uk_add(room, v[i] * b.beta[r], x + i * count, count);
+    for (int i = r; i < UK_NV; ++i) uk_add(x + i * count, -v[i], room, count);
+  }
+#endif
+}
+
 #ifdef UK_ONE_STATE
 
 /* Back to an acceleration, without the coordinates that the structure holds. */

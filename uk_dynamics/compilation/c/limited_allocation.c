@@ -52,9 +52,14 @@ static void uk_into_pyramid(double *f, double friction, double most) {
 }
 
 /* y = sum of x_k times row k, of which each has n numbers. */
-static UK_APART void uk_combine(const double *rows, int count, int n, const double *x, double *y) {
+static UK_APART void uk_combine(const double *rows, int count, int n, const double *x, double *restrict y) {
   for (int j = 0; j < n; ++j) y[j] = 0.0;
-  for (int k = 0; k < count; ++k) uk_add(y, x[k], rows + k * n, n);
+  int k = 0;
+  for (; k + 4 <= count; k += 4) {
+    const double *p = rows + k * n, *q = p + n, *r = q + n, *s = r + n;
+    for (int j = 0; j < n; ++j) y[j] += x[k] * p[j] + x[k + 1] * q[j] + x[k + 2] * r[j] + x[k + 3] * s[j];
+  }
+  for (; k < count; ++k) uk_add(y, x[k], rows + k * n, n);
 }
 
 /* What an inequality has of x. */
@@ -123,8 +128,7 @@ static void uk_gather_pushes(const uk_allocation *a, uk_pushes *p) {
 /* Motions, (count, n), whose coordinates in a basis of rows of others are given, and lost; others null: axes. */
 static void uk_motions_of(const uk_basis *b, double *coordinates, int count, const double *motions, int n,
                           double *found) {
-  for (int r = b->rank - 1; r >= 0; --r)
-    for (int k = 0; k < count; ++k) uk_reflect(b, r, coordinates + k * b->n);
+  for (int r = b->rank - 1; r >= 0; --r) uk_reflect_rows(b, r, coordinates, count);
   if (motions == NULL) memcpy(found, coordinates, sizeof(double) * count * n);
   for (int k = 0; k < count && motions; ++k) uk_combine(motions, b->n, n, coordinates + k * b->n, found + k * n);
 }
@@ -133,17 +137,19 @@ static void uk_motions_of(const uk_basis *b, double *coordinates, int count, con
 static int uk_left_motions(const uk_basis *b, const double *motions, int n, double *left) {
   const int free = b->n, count = free - b->rank;
   double unit[UK_NU * UK_NU];
-  for (int i = 0; i < count * free; ++i) unit[i] = i % (free + 1) == b->rank;
+  memset(unit, 0, sizeof(double) * count * free);
+  for (int i = 0; i < count; ++i) unit[i * free + b->rank + i] = 1.0;
   uk_motions_of(b, unit, count, motions, n, left);
   return count;
 }
 
 /* Let x come as near as motions allow to the closed form. */
 static void uk_toward_closed(const uk_pushes *p, const double *motions, int free, double *x) {
-  for (int k = 0; k < free; ++k) {
-    const double *motion = motions + k * p->count;
-    uk_add(x, uk_inner_product(motion, p->closed, p->count) - uk_inner_product(motion, x, p->count), motion, p->count);
-  }
+  double way[UK_NU], along[UK_NU];
+  for (int j = 0; j < p->count; ++j) way[j] = p->closed[j] - x[j];
+  uk_inner_products(motions, free, p->count, way, p->count, along);
+  uk_combine(motions, free, p->count, along, way);
+  uk_add(x, 1.0, way, p->count);
 }
 
 /* Multipliers of the least |way| with along . way >= lack, (limits, g) and (limits), and that way; 0: there is none, and
@@ -258,7 +264,7 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
     const double *C = p->C + r * n;
     double *row = rows + count * free;
     if (p->axes) memcpy(row, C, sizeof(double) * n);
-    for (int k = 0; k < free && !p->axes; ++k) row[k] = uk_inner_product(C, p->motions + k * n, n);
+    else uk_inner_products(p->motions, free, n, C, n, row);
     sizes[count] = sqrt(uk_inner_product(row, row, free));
     if (sizes[count] <= UK_TASK_RANK_TOLERANCE * p->length[r]) { /* fixed before */
       for (int k = 0; k < free; ++k) row[k] = 0.0;
@@ -303,7 +309,8 @@ static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
       const double *C = p->C + of[k] * n;
       double *row = inner + chosen * g;
       if (!rank) memcpy(row, rows + k * free, sizeof(double) * free);
-      for (int i = 0; i < g && rank; ++i) row[i] = sizes[k] > 0.0 ? uk_inner_product(C, kept + i * n, n) : 0.0;
+      else if (sizes[k] > 0.0) uk_inner_products(kept, g, n, C, n, row);
+      else memset(row, 0, sizeof(double) * g);
       part[chosen] = rest[k] - uk_inner_product(rows + k * free, step, free);
       natural[chosen++] = sizes[k];
     }

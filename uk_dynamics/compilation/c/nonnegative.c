@@ -20,6 +20,19 @@ typedef struct { /* normals = orthonormal vectors times a triangle */
 static UK_APART double uk_inner_product(const double *x, const double *y, int n) { return uk_dot(x, y, n); }
 
 
+/* x . row k to y_k, of rows that are so far apart; four at once, as in uk_reflect_rows. */
+static UK_APART void uk_inner_products(const double *rows, int count, int apart, const double *restrict x, int n,
+                                       double *restrict y) {
+  int k = 0;
+  for (; k + 4 <= count; k += 4) {
+    const double *p = rows + k * apart, *q = p + apart, *r = q + apart, *s = r + apart;
+    double of_p = 0.0, of_q = 0.0, of_r = 0.0, of_s = 0.0;
+    for (int j = 0; j < n; ++j) of_p += x[j] * p[j], of_q += x[j] * q[j], of_r += x[j] * r[j], of_s += x[j] * s[j];
+    y[k] = of_p, y[k + 1] = of_q, y[k + 2] = of_r, y[k + 3] = of_s;
+  }
+  for (; k < count; ++k) y[k] = uk_dot(rows + k * apart, x, n);
+}
+
 /* One more normal, and the rest without its part; 0: the others give it. */
 static int uk_add_normal(uk_normals *f, int j, const double *x, double *rest) {
   const int n = f->n, k = f->used, blocks = UK_QUADS(n);
@@ -30,8 +43,8 @@ static int uk_add_normal(uk_normals *f, int j, const double *x, double *rest) {
   memcpy(v, x, sizeof(double) * 4 * blocks);
   for (int i = 0; i < k; ++i) r[i] = 0.0;
   for (int again = 0; again < 2; ++again, before = left) { /* twice is enough (Kahan; Parlett) */
-    for (int i = 0; i < k; ++i) r[i] += along[i] = uk_dot(f->q[i], v, 4 * blocks);
-    for (int i = 0; i < k; ++i) uk_add(v, -along[i], f->q[i], 4 * blocks);
+    uk_inner_products(f->q[0], k, UK_NORMAL, v, 4 * blocks, along);
+    for (int i = 0; i < k; ++i) r[i] += along[i], uk_add(v, -along[i], f->q[i], 4 * blocks);
     left = sqrt(uk_dot(v, v, 4 * blocks));
     if (!(left > UK_DEPENDENT * size)) return 0;
     if (left > UK_PARALLEL * before) break;
@@ -104,11 +117,12 @@ static int uk_nonnegative(int count, int n, const double *normals, double *y, do
     }
     for (int j = 0; next >= 0 && in[next] && j < count; ++j) barred[j] = 0;
     for (int again = 1; again;) {
-      double steepest = 0.0;
+      double steepest = 0.0, slopes[UK_INEQUALITIES];
       next = -1, again = 0;
+      uk_inner_products(normals, count, stride, rest, stride, slopes);
       for (int j = 0; j < count; ++j) {
         if (in[j] || barred[j]) continue;
-        const double *x = normals + j * stride, slope = uk_dot(x, rest, 4 * blocks);
+        const double *x = normals + j * stride, slope = slopes[j];
         if (slope > steepest && slope > UK_NO_GRADIENT * size * sqrt(uk_dot(x, x, 4 * blocks))) steepest = slope, next = j;
       }
       if (next < 0) return 1;

@@ -44,6 +44,24 @@ static inline void uk_reflect(const uk_basis *b, int k, uk_lanes *x) {
   uk_add(x + k, -b->beta[k] * uk_dot(v, x + k, b->n - k), v, b->n - k);
 }
 
+/* Rows of x, as long as those of the basis, reflected by the row at place k. Of one state four at once: their sums
+ * do not wait for each other. */
+static inline void uk_reflect_rows(const uk_basis *b, int k, uk_lanes *x, int count) {
+  int j = 0;
+#if UK_WIDTH == 1
+  const int n = b->n;
+  const double *restrict v = b->rows + k * n;
+  for (; j + 4 <= count; j += 4) {
+    double *restrict p = x + j * n, *restrict q = p + n, *restrict r = q + n, *restrict s = r + n;
+    double of_p = 0.0, of_q = 0.0, of_r = 0.0, of_s = 0.0;
+    for (int i = k; i < n; ++i) of_p += v[i] * p[i], of_q += v[i] * q[i], of_r += v[i] * r[i], of_s += v[i] * s[i];
+    of_p *= b->beta[k], of_q *= b->beta[k], of_r *= b->beta[k], of_s *= b->beta[k];
+    for (int i = k; i < n; ++i) p[i] -= of_p * v[i], q[i] -= of_q * v[i], r[i] -= of_r * v[i], s[i] -= of_s * v[i];
+  }
+#endif
+  for (; j < count; ++j) uk_reflect(b, k, x + j * b->n);
+}
+
 /* Q^T x in place: the first entries are coordinates in the basis. */
 static inline void uk_rotate(const uk_basis *b, uk_lanes *x) {
   for (int k = 0; k < b->rank; ++k) uk_reflect(b, k, x);
@@ -85,15 +103,17 @@ static inline void uk_exchange(uk_mask where, uk_lanes *x, uk_lanes *y) {
   *y = uk_pick(where, old, *y);
 }
 
-/* Bring the row with the largest residual norm to place k. */
-static inline void uk_choose_row(uk_basis *b, int k) {
+/* Bring the row with the largest residual norm, of the first ones, to place k. */
+static inline void uk_choose_row(uk_basis *b, int k, int count) {
   uk_lanes most = b->square[k], best = uk_all(k);
-  for (int j = k + 1; j < b->count; ++j) {
+  for (int j = k + 1; j < count; ++j) {
     const uk_mask better = b->square[j] > most;
     most = uk_pick(better, b->square[j], most);
     best = uk_pick(better, uk_all(j), best);
   }
-  for (int j = k + 1; j < b->count; ++j) {
+  const int alone = UK_WIDTH == 1, first = (int)UK_PART(best, 0); /* of one state it is known which */
+  if (alone && first == k) return;
+  for (int j = alone ? first : k + 1; j < (alone ? first + 1 : count); ++j) {
     const uk_mask here = best == uk_all(j);
     if (!uk_any(here)) continue;
     b->ordered = 0;
@@ -117,14 +137,16 @@ UK_INLINE void uk_make_reflector(uk_basis *b, int k, uk_lanes norm, uk_mask wher
 /* Eliminate rows, which the factors replace; the rank of each lane. Where sizes are constants, the
  * compiler uses them. */
 UK_INLINE uk_lanes uk_eliminate_rows(uk_basis *b, uk_lanes tolerance) {
-  const int n = b->n, count = b->count;
+  const int n = b->n;
+  int count = b->count;
   const uk_lanes zero = uk_all(0.0);
   uk_lanes rank = zero;
   uk_mask going = uk_not(uk_none());
   b->ordered = 1, b->rank = 0;
   for (int k = 0; k < count; ++k) b->beta[k] = b->inverse_R[k] = zero;
+  while (b->sparse && count > 0 && !uk_any(b->square[count - 1] > zero)) --count;
   for (int k = 0; k < (n < count ? n : count); ++k) {
-    uk_choose_row(b, k);
+    uk_choose_row(b, k, count);
     uk_lanes *v = b->rows + k * n;
     const uk_lanes norm = uk_lanes_sqrt(uk_dot(v + k, v + k, n - k));
     going &= norm > tolerance;
@@ -132,10 +154,12 @@ UK_INLINE uk_lanes uk_eliminate_rows(uk_basis *b, uk_lanes tolerance) {
     b->rank = k + 1;
     rank += uk_pick(going, uk_all(1.0), zero);
     uk_make_reflector(b, k, norm, going);
+    for (int j = k + 1, end; j < count; j = end + 1) { /* rows side by side of which something is left */
+      for (end = j; end < count && (!b->sparse || uk_any(b->reference[end] > zero)); ++end) continue;
+      uk_reflect_rows(b, k, b->rows + j * n, end - j);
+    }
     for (int j = k + 1; j < count; ++j) {
-      uk_lanes *x = b->rows + j * n;
-      if (b->sparse && !uk_any(b->reference[j] > zero)) continue; /* nothing is left of it */
-      uk_reflect(b, k, x);
+      const uk_lanes *x = b->rows + j * n;
       const uk_lanes rest = b->square[j] - x[k] * x[k];
       b->square[j] = uk_pick(going, rest, b->square[j]);
       const uk_mask lost = going & uk_not(rest > UK_DOWNDATE * b->reference[j]);

@@ -63,6 +63,31 @@ UK_INLINE void uk_push_by_contacts(uk_lanes_law *w, int n) {
 #endif
 }
 
+/* Coordinates of task rows and motors, from the first one on that the structure does not hold. */
+UK_INLINE void uk_admit_rows(const uk_lanes_memory *m, uk_lanes_law *w, int first) {
+  enum { count = UK_MT + UK_MOTORS };
+  const int n = UK_NV - first;
+#if UK_CONTACT_ROWS && !defined(UK_OF_CLUSTERS) /* one state, and many rows */
+  uk_lanes x[UK_NV * count], size[count], room[count];
+  UK_EACH(i, UK_NV)
+    UK_EACH(k, count) x[i * count + k] = k < UK_MT ? w->A_t[k * UK_NV + i] : uk_all(uk_motors[k - UK_MT][i]);
+  uk_admissible_columns(m, x, count, size, room);
+  memcpy(w->task_size, size, sizeof w->task_size);
+  UK_EACH(k, count) {
+    uk_lanes *to = k < UK_MT ? w->task_part + k * n : w->motor_part + (k - UK_MT) * n;
+    UK_EACH(i, n) to[i] = x[(first + i) * count + k];
+  }
+#else
+  UK_EACH(k, count) {
+    uk_lanes x[UK_NV], *to = k < UK_MT ? w->task_part + k * n : w->motor_part + (k - UK_MT) * n;
+    UK_EACH(i, UK_NV) x[i] = k < UK_MT ? w->A_t[k * UK_NV + i] : uk_all(uk_motors[k - UK_MT][i]);
+    const uk_lanes size = uk_admissible(m, x);
+    if (k < UK_MT) w->task_size[k] = size;
+    UK_EACH(i, n) to[i] = x[first + i];
+  }
+#endif
+}
+
 /* Accelerations without motors, and coordinates of motors and task rows in the admissible motions, row by
  * row; how many each has. `pivoted`: 1 where forces are wanted, too, or what uk_admitted needs. */
 static int uk_admit(uk_lanes_memory *m, uk_lanes_law *w, int pivoted) {
@@ -82,20 +107,7 @@ static int uk_admit(uk_lanes_memory *m, uk_lanes_law *w, int pivoted) {
   uk_answer_pivoted(m, pivoted);
   /* ranks of lanes differ: coordinates that the structure holds are zero there */
   const int first = UK_WIDTH > 1 ? 0 : (int)UK_PART(m->rank, 0), n = UK_NV - first;
-  UK_EACH(k, UK_MT + UK_MOTORS) {
-    uk_lanes x[UK_NV], *to = k < UK_MT ? w->task_part + k * n : w->motor_part + (k - UK_MT) * n;
-#if UK_CONTACT_ROWS
-    if (k < UK_MT && !uk_any(w->asked[k] != uk_all(0.0))) {
-      UK_EACH(i, n) to[i] = uk_all(0.0);
-      w->task_size[k] = uk_all(0.0);
-      continue;
-    }
-#endif
-    UK_EACH(i, UK_NV) x[i] = k < UK_MT ? w->A_t[k * UK_NV + i] : uk_all(uk_motors[k - UK_MT][i]);
-    const uk_lanes size = uk_admissible(m, x);
-    if (k < UK_MT) w->task_size[k] = size;
-    UK_EACH(i, n) to[i] = x[first + i];
-  }
+  uk_admit_rows(m, w, first);
   uk_push_by_contacts(w, n);
 #if UK_ROBUST
   UK_EACH(k, UK_UNCERTAIN) {
@@ -119,6 +131,10 @@ UK_INLINE void uk_find_law_rows(const uk_lanes_memory *m, uk_lanes_law *w, uk_la
 #if UK_RELAXED
   uk_lanes share[UK_MT];
   uk_lanes_task_share(m->q, share);
+#endif
+#if UK_CONTACT_ROWS /* so that sums of all motors are side by side */
+  uk_lanes by[UK_NV * UK_NU];
+  UK_EACH(j, UK_NU) UK_EACH(i, n) by[i * UK_NU + j] = w->motor_part[j * n + i];
 #endif
   UK_EACH(r, UK_MT) {
     x->norm[r] = uk_lanes_sqrt(uk_dot(w->task_part + r * n, w->task_part + r * n, n));
@@ -145,10 +161,13 @@ UK_INLINE void uk_find_law_rows(const uk_lanes_memory *m, uk_lanes_law *w, uk_la
       continue;
     }
 #endif
-    UK_EACH(j, UK_NU) {
-      x->C[r][j] = uk_dot(task, w->motor_part + j * n, n);
-      w->map[r * UK_NU + j] = x->C[r][j] * w->root[j];
-    }
+#if UK_CONTACT_ROWS
+    UK_EACH(j, UK_NU) x->C[r][j] = uk_all(0.0);
+    UK_EACH(i, n) uk_add(x->C[r], task[i], by + i * UK_NU, UK_NU);
+#else
+    UK_EACH(j, UK_NU) x->C[r][j] = uk_dot(task, w->motor_part + j * n, n);
+#endif
+    UK_EACH(j, UK_NU) w->map[r * UK_NU + j] = x->C[r][j] * w->root[j];
   }
   x->largest = largest, x->strength = uk_lanes_sqrt(strength);
 }
