@@ -69,12 +69,7 @@ class DelayPrediction:
         tasks: Tasks | None = None,
         backend: str | Selection = "auto",  # evaluator of the mechanism; see :func:`select_backend`
     ) -> None:
-        """Prepare the evaluation.
-
-        Raises:
-            InputError: A time is negative or not finite.
-            CompilationError: With ``compiled``: something cannot be compiled.
-        """
+        """Prepare the evaluation; InputError: a time is negative or not finite."""
         for name, value in (("delay", delay), ("longest", longest)):
             if not 0.0 <= value < np.inf:
                 raise InputError(f"expected a time in s, found {value}", place=name)

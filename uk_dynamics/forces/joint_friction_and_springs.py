@@ -44,12 +44,7 @@ class PassiveForces:
         *,
         friction_velocity: float = FRICTION_VELOCITY,  # v0 of the regularisation, rad/s or m/s
     ) -> None:
-        """Collect the forces of a model's joints.
-
-        Raises:
-            UnknownNameError: A joint does not exist.
-            InputError: A negative or non-finite number, or a stop on a joint without limits.
-        """
+        """Collect the forces of a model's joints; InputError: no number, or stop without limit."""
         self._friction_velocity = _checked("friction_velocity", friction_velocity)
         if friction_velocity == 0.0:
             raise InputError("friction_velocity must be positive")

@@ -41,11 +41,7 @@ class Hull:
     """A convex body, about the origin of its frame."""
 
     def __init__(self, points: Array) -> None:
-        """The convex hull of points, (n, 3), in m.
-
-        Raises:
-            ValueError: They lie in a plane.
-        """
+        """The convex hull of points, (n, 3), in m; ValueError: they lie in a plane."""
         from scipy.spatial import ConvexHull, QhullError  # takes long to import
 
         try:

@@ -91,11 +91,7 @@ class MotorLimits:
         self._limits[0] = efforts
 
     def restrict(self, efforts: Array) -> None:
-        """Change the largest efforts, (motors,), in N or N·m; the limits of the file still apply.
-
-        Raises:
-            InputError: A limit is negative or not a number; nothing is changed.
-        """
+        """Change the largest efforts, (motors,), within the file's; InputError: none changes."""
         if not (efforts >= 0.0).all():  # false for nan
             bad = efforts[~(efforts >= 0.0)][0]
             raise InputError(f"expected a number from 0 up, found {bad:g}", place="effort_limit")

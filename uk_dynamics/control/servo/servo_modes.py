@@ -178,12 +178,7 @@ class ServoModes:
         self.start_transfer()
 
     def set_internal_forces(self, forces: Mapping[str, float]) -> None:
-        """Change the internal forces, in N or N·m, by row; see :func:`internal_efforts`.
-
-        Raises:
-            UnknownNameError: There is no such row.
-            InputError: The motors cannot cause them at the start of motions; nothing is changed.
-        """
+        """Change internal forces by row, all or none; errors are of :func:`internal_efforts`."""
         internal = checked_internal_efforts(self.mechanism, forces)
         for law in self._laws.values():
             law.internal = internal

@@ -54,10 +54,7 @@ def draft(
 ) -> Draft:
     """Draft a mechanism file; loops are closed at ``positions``, in rad or m, others at or near 0.
 
-    Raises:
-        UrdfError: The description cannot be used.
-        InputError: A joint does not exist, or is placed outside its limits.
-        AssemblyError: Mimic joints contradict each other or their limits.
+    What cannot be used is an UrdfError, an InputError, or, of mimic joints, an AssemblyError.
     """
     description = read_urdf(urdf, arguments=xacro)
     model = RobotModel(description)

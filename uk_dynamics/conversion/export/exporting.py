@@ -62,13 +62,7 @@ class Export:
 
 
 def export_mechanism(mechanism: Mechanism, to: Format) -> Export:
-    """Write a mechanism in the format of another program.
-
-    Raises:
-        UnknownNameError: There is no such format.
-        InputError: Its tree has a joint that the format has not.
-        AssemblyError: The format draws it where its loops are closed, and they do not close.
-    """
+    """Write a mechanism in another program's format, if that has its joints and loops close."""
     expect_names("format", [to], FORMATS)
     machine = Machine.of(mechanism)
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", mechanism.name).strip("_") or "mechanism"

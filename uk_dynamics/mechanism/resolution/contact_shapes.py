@@ -140,11 +140,7 @@ def _of_shapes(contact: ContactSpec, description: RobotDescription) -> Iterator[
 
 
 def touching_points(link: str, shape: Shape) -> Iterator[tuple[Array, float]]:
-    """Points or centres with which a shape of a link touches planes, (3,), and radii, in m.
-
-    Raises:
-        InputError: Of a mesh that cannot be read or has too many corners.
-    """
+    """Points or centres with which a shape of a link touches planes, (3,), and radii, in m."""
     match shape:
         case Sphere(radius):
             yield np.zeros(3), radius

@@ -163,11 +163,7 @@ def _row(contact: ContactSpec, label: str) -> FrameRow:
 def _surface_rows(
     spec: ConstraintSpec, radius: float, joint: Constraint, length: float
 ) -> tuple[FrameVelocityRow, ...]:
-    """Velocities of the surfaces of a loop joint, in m/s, along the directions that are free.
-
-    Raises:
-        MechanismFileError: There are none, or more than two, or they do not move independently.
-    """
+    """Velocities of the surfaces of a loop joint, in m/s, along its one or two free directions."""
     held, held_turns, _ = spec.kind.surfaces(joint.rows)
     slides = null_basis(np.reshape(held, (-1, 3)), _HELD).T
     turns = null_basis(np.reshape(held_turns, (-1, 3)), _HELD).T

@@ -107,10 +107,7 @@ class BaseSamples:
     ) -> tuple[tuple[str, ...], tuple[str, ...], Array, Array, Array]:
         """Names of positions and velocities of the machine, and both with accelerations.
 
-        Those given are of the joints, (K, joints).
-
-        Raises:
-            StateError: A planar joint is out of its plane.
+        Those given are of the joints, (K, joints); planar joints have to stay in their planes.
         """
         bases, names = self._bases, self._positions
         if not bases:
