@@ -112,6 +112,7 @@ def test_a_box_slides_on_a_box_and_drags_it_along(pair: ukd.Mechanism) -> None:
     np.testing.assert_allclose(total[2:], 11.0 * G, rtol=0.0, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_a_box_tips_over_its_edge() -> None:
     """It turns about the edge that stands with the energy of its fall."""
     machine = boxes(box("b0"), friction=4.0)
