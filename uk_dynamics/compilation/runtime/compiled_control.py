@@ -78,12 +78,7 @@ class CompiledControl:
         # what replaces references of the tasks file, by name
         references: References | None = None,
     ) -> None:
-        """Set what tasks and structure follow, and which constraints act.
-
-        Raises:
-            ForeignReferenceError: Something follows an object of Python.
-            UnknownNameError, StateError: As :meth:`ReferenceSet.sample`.
-        """
+        """Set what tasks and structure follow, and which constraints act; not objects of Python."""
         mechanism, tasks = self._tasks.mechanism, self._counted
         if (contacts := self._tasks.standing) is not None:
             self._closed[:] = contacts.closed(active)

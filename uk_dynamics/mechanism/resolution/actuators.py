@@ -69,12 +69,7 @@ class Actuators:
     def efforts(self, values: Values) -> Array:
         """Efforts as a checked, fresh array, (motors,), in N or N·m.
 
-        Args:
-            values: By motor name (missing ones are zero) or all of them in declared order.
-
-        Raises:
-            UnknownNameError: There is no such motor.
-            StateError: Wrong size, no numbers, or not finite.
+        Given are all of them in declared order, or some by motor name; missing ones are zero.
         """
         none = np.zeros(len(self.names))
         return named_numbers(values, self.names, "actuator", "effort", none)

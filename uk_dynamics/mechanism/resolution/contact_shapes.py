@@ -208,13 +208,7 @@ _ON_EDGE = 1e-9  # of a spacing, and of the coordinates in a triangle
 
 
 def _height_field(data: HeightData, directory: Path) -> HeightField:
-    """The field of a mechanism file, in whose directory relative paths start.
-
-    A mesh is scaled along all axes, and seen from above.
-
-    Raises:
-        InputError: There is no such file, or it holds no grid of finite numbers.
-    """
+    """The field of a mechanism file, in whose directory relative paths start: a finite grid."""
     heights, file = data.heights, ""
     if isinstance(heights, str):
         path = resolve(heights, relative_to=directory)
