@@ -64,8 +64,7 @@ class CommonInputs(NamedTuple):
     ) -> "CommonInputs":
         """The same of trajectories; steps that end on the constraints need no stabilisation."""
         instants = given.half_steps if layout.followed else np.zeros(0)
-        common = cls.sample(rows, layout, instants, inputs)
-        return common._replace(stabilize=not given.project)
+        return cls(not given.project, *cls.sample(rows, layout, instants, inputs)[1:])
 
 
 class Answers:

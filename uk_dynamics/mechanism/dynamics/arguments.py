@@ -88,7 +88,8 @@ def plan(
     expect_names("method", [method], _ROLLOUT_METHODS, place="method")
     if method == "moreau" and not project:
         raise InputError("steps of moreau end on the constraints; expected True", place="project")
-    places, speeds = (np.atleast_2d(np.asarray(x, dtype=float)) for x in (q, v))
+    arrays = (np.asarray(x, dtype=float) for x in (q, v))
+    places, speeds = (x if x.ndim == 2 else np.atleast_2d(x) for x in arrays)
     given = states(model, t, places, speeds, None)
     forces = _forces(tau, len(given.q), steps, model.nv)
     if not _all_finite(forces):
