@@ -74,8 +74,8 @@ def test_positions_have_the_unit_of_their_joint(tmp_path, capsys):
 def test_ctrl_c_at_any_moment_is_one_line(tmp_path):
     program = Path(interrupted_everywhere.__file__)
     report = tmp_path / "report"
-    # every 60th import and every 100,000th call: some thirty moments
-    command = [sys.executable, program, report, "60", "100000", "simulate", "four_bar"]
+    # every 45th import and every 100,000th call: some thirty moments
+    command = [sys.executable, program, report, "45", "100000", "simulate", "four_bar"]
     options = ["--duration", "0.01", "--backend", "interpreted"]
     subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL)
     ends = [json.loads(line) for line in report.read_text().splitlines()]

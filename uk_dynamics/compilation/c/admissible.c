@@ -40,6 +40,8 @@ UK_INLINE void uk_admissible_columns(const uk_lanes_memory *m, uk_lanes *x, cons
     for (int i = r; i < UK_NV; ++i) uk_add(room, v[i] * b.beta[r], x + i * count, count);
     for (int i = r; i < UK_NV; ++i) uk_add(x + i * count, -v[i], room, count);
   }
+#else
+  (void)room;
 #endif
 }
 

@@ -257,7 +257,7 @@ static int uk_limit_multipliers(const uk_pushes *p, const double *rows, int coun
 static UK_APART int uk_serve_level(uk_pushes *p, int level, double *answer) {
   const int n = p->count, free = p->free, hard = p->limits;
   double rows[UK_MT * UK_NU], rest[UK_MT], sizes[UK_MT], step[UK_NU], best[UK_NU], left[UK_NU * UK_NU];
-  double soft[UK_BOUNDED + 1], pushes[UK_INEQUALITIES], size = 0.0;
+  double soft[UK_BOUNDED + 1] = {0.0}, pushes[UK_INEQUALITIES], size = 0.0;
   int count = 0, of[UK_MT], served[UK_MT], bound[UK_BOUNDED + 1] = {0}, held[UK_INEQUALITIES] = {0};
   for (int r = 0; r < p->rows; ++r) {
     if (p->level[r] != level) continue;

@@ -65,8 +65,8 @@ static void uk_answer_against(const uk_lanes_memory *m, uk_lanes_law *w, const u
     const int one = uk_pair[2 * p], other = uk_pair[2 * p + 1];
     products[one * UK_UNCERTAIN + other] = uk_dot(w->uncertain_part + one * n, w->uncertain_part + other * n, n);
   }
-  UK_EACH(k, UK_MT) for (int l = k; l < UK_MT; ++l)
-    gram[k * UK_MT + l] = gram[l * UK_MT + k] = uk_dot(w->task_part + k * n, w->task_part + l * n, n);
+  UK_EACH(k, UK_MT) for (int l = 0; l < UK_MT; ++l)
+    gram[k * UK_MT + l] = l < k ? gram[l * UK_MT + k] : uk_dot(w->task_part + k * n, w->task_part + l * n, n);
 #if UK_ADAPTIVE
   uk_lanes crossed[UK_MT * UK_UNCERTAIN];
   UK_EACH(r, UK_MT) UK_EACH(c, UK_UNCERTAIN)
