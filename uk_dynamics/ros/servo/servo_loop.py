@@ -3,6 +3,7 @@
 """Answers each state of a mechanism with commands to its motors."""
 
 import contextlib
+import importlib
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -115,6 +116,7 @@ class ServoLoop:
 
         A first decision loads code and fills caches; it would outlast the lease of the commands.
         """
+        importlib.import_module("scipy.optimize")  # which some searches load when they first need it
         self._timing.start()
         with contextlib.suppress(UkDynamicsError, np.linalg.LinAlgError):  # measured states decide
             self._decide(self.mechanism.start(), self._inputs())
