@@ -116,7 +116,7 @@ class ServoLoop:
 
         A first decision loads code and fills caches; it would outlast the lease of the commands.
         """
-        importlib.import_module("scipy.optimize")  # some searches load it when they need it
+        importlib.import_module("scipy.optimize")  # for safe gains, once the delay is measured
         self._timing.start()
         with contextlib.suppress(UkDynamicsError, np.linalg.LinAlgError):  # measured states decide
             self._decide(self.mechanism.start(), self._inputs())
