@@ -22,6 +22,7 @@ from launch.actions import (
     IncludeLaunchDescription,
     OpaqueFunction,
 )
+from launch_ros.utilities import evaluate_parameters
 
 from uk_dynamics.conversion.ros2_control_files import TOPIC
 from uk_dynamics.exceptions import InputError
@@ -138,8 +139,19 @@ def test_one_argument_puts_ros2_control_between_machine_and_nodes(launch_file: A
 
 def test_real_time_goes_with_a_manager_and_at_its_own_pace(launch_file: Any) -> None:
     nodes = started(launch_file, ros2_control="true", real_time="true")
-    assert dict(nodes["included"].launch_arguments)["use_sim_time"] == "false"
-    started(launch_file, ros2_control="true", real_time_factor="0")
+    arguments = dict(nodes["included"].launch_arguments)
+    assert arguments["use_sim_time"] == "false"
+    # its stamps of joints are not the simulator's of the base
+    (told, *_) = (
+        parameters
+        for parameters in evaluate_parameters(
+            LaunchContext(), nodes["forward_dynamics"]._Node__parameters
+        )
+        if "base_lag" in parameters
+    )
+    assert told["base_lag"] == float(arguments["base_lag"]) > 0.0
+    nodes = started(launch_file, ros2_control="true", real_time_factor="0")
+    assert "base_lag" not in dict(nodes["included"].launch_arguments)
     with pytest.raises(InputError, match=r"^priority: goes with real_time:=true"):
         started(launch_file, ros2_control="true", priority="1")
     with pytest.raises(InputError, match=r"^priority: expected at most 48, found 49"):
