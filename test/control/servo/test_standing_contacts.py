@@ -272,6 +272,21 @@ def test_what_is_closed_stands_where_contacts_are_detected(biped: Mechanism, sta
     )
 
 
+def test_what_is_held_follows_what_is_closed_and_the_plan(biped: Mechanism) -> None:
+    """Asked in any order, since the last answer is kept."""
+    contacts = {"left_sole": {"stands": "detected"}, "right_sole": {"stands": "detected"}}
+    soles = Tasks.from_data(data(contacts=contacts), biped).standing
+    assert soles is not None
+    both, left = standing(biped, "left_sole", "right_sole"), standing(biped, "left_sole")
+    for active, expected in ((None, both), (left, left), (both, both), (left, left), (None, both)):
+        assert soles.held(0.0, active)[0].names == expected.names
+    planned = Tasks.from_file(FOLDER / "step.yaml", biped).standing
+    assert planned is not None
+    # s: on both feet, the right one in the air, and on both again
+    found = [planned.held(t)[0].names for t in (0.5, 2.0, 0.5)]
+    assert found == [both.names, left.names, both.names]
+
+
 def test_a_foot_that_slips_opens_no_loop(biped: Mechanism, start: State) -> None:
     contacts = {"left_sole": {"stands": "detected"}, "right_sole": {"stands": "detected"}}
     law = ServoController(biped, Tasks.from_data(data(contacts=contacts), biped))
