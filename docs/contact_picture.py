@@ -45,23 +45,7 @@ def spinning() -> tuple[ukd.Mechanism, ukd.State]:
 
 def leg() -> tuple[ukd.Mechanism, ukd.State]:
     """The leg of the page: it lands three times, sticks, and slides for an instant."""
-    springs = {
-        "hip": {"spring": {"stiffness": 60.0, "rest": -0.785}},
-        "knee": {"spring": {"stiffness": 60.0, "rest": -1.571}},
-    }
-    foot = {
-        "parent": {"link": "ground"},
-        "child": {"link": "shank", "xyz": [0.3, 0.0, 0.0]},
-        "friction": 0.7,
-    }
-    found = ukd.Mechanism.from_data(
-        {
-            "model": {"urdf": "package://uk_dynamics/urdf/landing_leg.urdf.xacro"},
-            "joints": springs,
-            "initial_guess": {"height": 0.866, "hip": -0.785, "knee": -1.571},
-            "contacts": {"foot": foot},
-        }
-    )
+    found = ukd.Mechanism.from_file("landing_leg_contact")
     return found, found.start()
 
 

@@ -177,25 +177,26 @@ def draw_carts(figure: Figure, moved: Trajectory) -> None:
 
 
 def draw_landing(figure: Figure, moved: Trajectory) -> None:
-    """Body and knee, and the energy that the impact takes."""
+    """Body and knee, and the energy that impacts take."""
     figure.set_size_inches(7.5, 4.2)
     upper, lower = figure.subplots(2, 1, sharex=True)
     positions = {"height [m]": moved.position("height"), "knee [rad]": moved.position("knee")}
     lines(upper, moved.t, positions, "position [m, rad]")
     energies = {"kinetic": moved.kinetic, "total": moved.energy}
     lines(lower, moved.t, energies, "energy [J]")
-    (landing,) = moved.switchings
+    for landing in (one for one in moved.switchings if one.energy_lost > 0.01):
+        for axis in (upper, lower):
+            axis.axvline(landing.t, color="0.4", lw=0.8)
+        upper.annotate(
+            f"the foot lands:\n{landing.energy_lost:.2f} J lost",
+            (landing.t, 0.3),
+            xycoords=("data", "axes fraction"),
+            xytext=(6, 0),
+            textcoords="offset points",
+            fontsize="small",
+        )
     for axis in (upper, lower):
-        axis.axvline(landing.t, color="0.4", lw=0.8)
         axis.legend(**LEGEND, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    upper.annotate(
-        f"the foot lands: {landing.energy_lost:.2f} J lost",
-        (landing.t, 0.5),
-        xycoords=("data", "axes fraction"),
-        xytext=(6, 0),
-        textcoords="offset points",
-        fontsize="small",
-    )
     upper.label_outer()
 
 
@@ -239,6 +240,7 @@ DRAWN: dict[str, Callable[[Figure, Trajectory], None]] = {
     "flexible_joint_arm_with_rotors": draw_rotors,
     "two_mass_spring": draw_carts,
     "landing_leg": draw_landing,
+    "landing_leg_contact": draw_landing,
     "excavator": draw_excavator,
     "spiral_particle": draw_spiral,
     "swarm": draw_swarm,

@@ -436,6 +436,7 @@ EXPECTED = {
     "five_bar_maximal_asymmetric": {"redundancy"},
     "flexible_joint_arm_with_rotors": {"actuation"},  # springs between motors and links
     "landing_leg": {"actuation"},  # it flies
+    "landing_leg_contact": {"actuation"},
     "loop_ladder": {"actuation"},  # one motor, a freedom per cell
     "rolling_disc": {"actuation"},
     "skate": {"actuation"},

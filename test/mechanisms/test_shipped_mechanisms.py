@@ -54,6 +54,7 @@ SHIPPED = {
     "rrr3_modular": Facts(21, 18, 18, tuple(f"motor_{arm}" for arm in "abc")),
     "loop_ladder": Facts(15, 10, 10, ("hip",)),
     "landing_leg": Facts(3, 2, 2, ("knee_motor",)),  # with its foot on the ground
+    "landing_leg_contact": Facts(3, 3, 2, ("knee_motor",)),  # where it sticks
     "spiral_particle": Facts(2, 2, 2, ()),
     "swarm": Facts(10, 10, 10, ()),
     "two_mass_spring": Facts(2, 0, 0, ("force",)),
@@ -146,7 +147,8 @@ def test_every_shipped_file_is_listed_here():
         "swarm",
         "skate",  # by themselves
         "rolling_disc",
-        "loop_ladder",
+        "landing_leg_contact",
+            "loop_ladder",
         "andrews_squeezer",  # by a constant torque
         *BENCHMARKS,
     } == set(SHIPPED)

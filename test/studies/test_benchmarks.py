@@ -233,7 +233,7 @@ def test_contact_is_measured_beside_mujoco(tmp_path, monkeypatch, capsys):
     assert main(["benchmark", "--parts", "contact", "--quick", "--json"]) == 0
     measured = json.loads(capsys.readouterr().out)["contact"]
     ours, peer = (one for one in measured if one["engine"] != "Drake SAP")  # if it is installed
-    assert (ours["mechanism"], ours["engine"]) == ("landing_leg", "uk_dynamics moreau")
+    assert (ours["mechanism"], ours["engine"]) == ("landing_leg_contact", "uk_dynamics moreau")
     assert ours["penetration"] <= 1e-9  # what a step projects
     assert ours["gained"] <= 1e-6  # J, of 10: springs in steps of 1 ms
     # it lands as well, on a floor that is soft

@@ -22,7 +22,7 @@ from scipy.spatial.transform import Rotation
 from uk_dynamics.conversion import export_mechanism
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.contact import ContactDynamics, ContactStepping
-from uk_dynamics.mechanism.files import ContactSpec, MechanismSpec, yaml_text
+from uk_dynamics.mechanism.files import ContactSpec
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics_studies.benchmarks.peers.drake_contact import DrakeSteps
@@ -60,27 +60,6 @@ class InContact:
     violation: float = 0.0
     gained: float = 0.0
     note: str = ""
-
-
-def landing_leg() -> Mechanism:
-    """A leg with springs that lands."""
-    joints = {
-        name: {"spring": {"stiffness": 60.0, "rest": rest}, "damping": 0.5}
-        for name, rest in (("hip", -0.785), ("knee", -1.571))
-    }
-    foot = {
-        "parent": {"link": "ground"},
-        "child": {"link": "shank", "xyz": [0.3, 0.0, 0.0]},
-        "friction": 0.7,
-    }
-    data = {
-        "schema": 1,
-        "model": {"urdf": "package://uk_dynamics/urdf/landing_leg.urdf.xacro"},
-        "joints": joints,
-        "initial_guess": {"height": 0.866, "hip": -0.785, "knee": -1.571},
-        "contacts": {"foot": foot},
-    }
-    return Mechanism.from_spec(MechanismSpec.from_text(yaml_text(data), file="landing_leg"))
 
 
 def in_contact(mechanism: Mechanism, duration: float, rounds: int) -> Iterator[InContact]:

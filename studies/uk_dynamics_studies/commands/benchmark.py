@@ -220,10 +220,9 @@ def _measure(arguments: argparse.Namespace) -> Report:
 def standing(files: list[str]) -> Iterator[Mechanism]:
     """Mechanisms of these files that have contacts, or the default ones."""
     from uk_dynamics.mechanism_class import Mechanism
-    from uk_dynamics_studies.benchmarks import contact
 
     if not files:
-        yield contact.landing_leg()
+        yield Mechanism.from_file("landing_leg_contact")
         files = [str(_WALKER)] if _WALKER.is_file() else []
     yield from (one for one in map(Mechanism.from_file, files) if one.spec.contacts)
 

@@ -67,6 +67,10 @@ LOSSES: dict[str, dict[str, tuple[str, ...]]] = {
         "constraint foot: is off at the start: not written": ALL_BUT_MJCF,
         "joints hip, knee: spring": URDF,
     },
+    "landing_leg_contact": {
+        "contact or stop foot: it is missing": EVERY,
+        "joints hip, knee: spring": URDF,
+    },
     "loop_ladder": {},
     "parallel_2dof": {},
     "rolling_disc": START | {f"constraint contact: {ROWS.format('no_slip')}": EVERY},
