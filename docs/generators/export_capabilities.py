@@ -46,6 +46,8 @@ OTHERS: Mapping[str, Mapping[str, str]] = {
     "dry friction of a joint": {"sdf": "dynamics", "mjcf": "frictionloss"} | _urdf("dynamics"),
     "spring of a joint": {"sdf": "spring_stiffness", "mjcf": "stiffness"},
     "armature": {"mjcf": "armature"},
+    "contact of round bodies, planes and boxes": {"mjcf": "pair"},
+    "hard stop": {"mjcf": "range"},
     "stop": {"sdf": "limit stiffness"},
     "velocity limit": {"sdf": "limit velocity"} | _urdf("limit velocity"),
     "motor of one joint": {"sdf": "plugin", "mjcf": "motor"}

@@ -148,7 +148,7 @@ def test_every_shipped_file_is_listed_here():
         "skate",  # by themselves
         "rolling_disc",
         "landing_leg_contact",
-            "loop_ladder",
+        "loop_ladder",
         "andrews_squeezer",  # by a constant torque
         *BENCHMARKS,
     } == set(SHIPPED)

@@ -22,7 +22,6 @@ from scipy.spatial.transform import Rotation
 from uk_dynamics.conversion import export_mechanism
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.contact import ContactDynamics, ContactStepping
-from uk_dynamics.mechanism.files import ContactSpec
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics_studies.benchmarks.peers.drake_contact import DrakeSteps
@@ -137,14 +136,11 @@ def _mujoco(mechanism: Mechanism, steps: int) -> _Run:
         raise PeerError("a planar base has other coordinates in MuJoCo")
     export = export_mechanism(mechanism, "mjcf")
     (text,) = export.texts.values()
+    if any(contact.surface is not None for contact in mechanism.spec.contacts):
+        raise PeerError("it has contacts that are not with planes")
     spec = mujoco.MjSpec.from_string(text)
-    spec.option.disableflags = 0
     spec.compiler.balanceinertia = True
-    spec.option.timestep, spec.option.cone = _STEP, mujoco.mjtCone.mjCONE_ELLIPTIC
-    for geom in spec.geoms:
-        geom.contype = geom.conaffinity = 0
-    for contact in mechanism.spec.contacts:
-        _add(mujoco, spec, contact)
+    spec.option.timestep = _STEP
     model = spec.compile()
     data = mujoco.MjData(model)
     coordinates = _Coordinates(mujoco, model, mechanism, export.zero)
@@ -203,27 +199,3 @@ class _Coordinates:
             attitude = Rotation.from_quat(q[base.position][3:])
             v[linear] = attitude.apply(v[linear], inverse=back)
         return v
-
-
-def _add(mujoco: Any, spec: Any, contact: ContactSpec) -> None:
-    """A contact as a sphere and a plane."""
-    if contact.surface is not None:
-        raise PeerError(f"{contact.name} is not with a plane")
-    shapes = {"parent": mujoco.mjtGeom.mjGEOM_PLANE, "child": mujoco.mjtGeom.mjGEOM_SPHERE}
-    for role, frame in contact.frames:
-        body = spec.body(frame.link)
-        if body is None:
-            body = spec.worldbody
-            if role == "child":
-                raise PeerError(f"{frame.link} is no body there")
-        x, y, z, w = frame.quaternion
-        body.add_geom(
-            type=shapes[role],
-            pos=frame.xyz,
-            quat=[w, x, y, z],
-            size=[max(contact.radius, _SMALLEST) if role == "child" else 1.0] * 3,
-            friction=[max(contact.friction, 1e-5), 0.005, 1e-4],
-            mass=0.0,
-            contype=int(role == "child"),
-            conaffinity=int(role == "parent"),
-        )

@@ -91,6 +91,9 @@ PROBES = {
     "spring of a joint": "joints: {j1: {spring: {stiffness: 30, rest: 0.2}}}\n",
     "armature": "joints: {j1: {armature: 0.2}}\n",
     "stop": "joints: {j1: {stop: {stiffness: 100, damping: 3}}}\n",
+    "contact of round bodies, planes and boxes": "contacts: {it: {radius: 0.1, friction: 0.5, "
+    "parent: {link: base, xyz: [0, 0, -9]}, child: {link: tip}}}\n",
+    "hard stop": "joints: {j1: {stop: {hard: true}}}\n",
     "velocity limit": "",
     "motor of one joint": "actuators: {motor: {joint: j1, effort_limit: 5}}\n",
     "motor of several joints": "actuators: {motor: {joints: {j1: 1, j2: -2}}}\n",
@@ -108,6 +111,8 @@ PROBES = {
     "shapes": "",
 }
 SUBJECTS = {
+    "contact of round bodies, planes and boxes": "contact",
+    "hard stop": "contact or stop",
     "motor of one joint": "actuator",
     "motor of several joints": "actuator",
     "power or rate limit": "actuator",
@@ -133,7 +138,8 @@ def test_the_table_has_every_kind_and_every_row_its_probe():
 @pytest.mark.parametrize("row", PROBES)
 def test_what_a_format_says_arrives_and_what_it_cannot_is_listed(row, tmp_path):
     pytest.importorskip("mujoco", reason="MuJoCo reads MJCF")
-    limit = {"velocity limit": LIMITED.format(2), "stop": LIMITED.format("1e9")}.get(row, "")
+    stop = LIMITED.format("1e9")
+    limit = {"velocity limit": LIMITED.format(2), "stop": stop, "hard stop": stop}.get(row, "")
     shape = '<visual><geometry><box size="0.1 0.2 0.3"/></geometry></visual>'
     machine = mechanism(robot(limit, shape * (row == "shapes")), PROBES[row])
     for to in FORMATS:
@@ -148,7 +154,7 @@ def test_what_a_format_says_arrives_and_what_it_cannot_is_listed(row, tmp_path):
         folder = tmp_path / to
         folder.mkdir()
         again = read_again(written(export, folder))
-        assert not export.missing or subject in ("constraint", "root")
+        assert not export.missing or subject.startswith(("constraint", "contact", "root"))
         if row == "floating root" and not says:
             continue  # it stands there
         same_accelerations(without_losses(machine, export), again, export)

@@ -68,7 +68,7 @@ LOSSES: dict[str, dict[str, tuple[str, ...]]] = {
         "joints hip, knee: spring": URDF,
     },
     "landing_leg_contact": {
-        "contact or stop foot: it is missing": EVERY,
+        "contact or stop foot: it is missing": ALL_BUT_MJCF,
         "joints hip, knee: spring": URDF,
     },
     "loop_ladder": {},

@@ -60,11 +60,12 @@ def carried(by: str) -> Words:
 
 
 def closures(
-    machine: Machine, known: Words, *, weld_held: bool = True
+    machine: Machine, known: Words, *, weld_held: bool = True, contacts: bool = False
 ) -> tuple[list[Closure], list[Coupling]]:
     """Express the constraints in the kinds that a format has, the first ones preferably.
 
     What cannot be expressed becomes remarks; a joint that is held may become a weld of its links.
+    contacts: whether the format has contacts and stops, which are written elsewhere.
     """
     found: list[Closure] = []
     couplings: list[Coupling] = []
@@ -114,7 +115,7 @@ def closures(
                 continue  # with its friction
             joint = one.name.removesuffix(".sticking")
             machine.lost(f"joint {joint}", "stiction; its friction while sliding is written")
-        elif one.name not in order:
+        elif one.name not in order and not contacts:
             machine.lost(f"contact or stop {one.name}", "it is missing", structural=True)
     for mimic in machine.mechanism.model.mimic:
         terms = ((mimic.joint, 1.0), (mimic.source, -mimic.multiplier))

@@ -16,6 +16,7 @@ from uk_dynamics.constraints.kinds.frames import Distance
 from uk_dynamics.constraints.kinds.pairs import Hinge, Point
 from uk_dynamics.conversion.export.closures import Words, carried, closures, pin_points
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, Motor, moved, pose_of
+from uk_dynamics.conversion.export.mjcf_contacts import LEAST, geoms
 from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.conversion.robot.urdf_text import number, numbers
 from uk_dynamics.core.linalg import to_quaternion
@@ -25,6 +26,8 @@ KINDS: Words = carried("MJCF") | {Hinge: "two connect", Distance: "equality of a
 
 _LEAST = 2e-15  # kg and kg m²: MuJoCo takes no moving body without mass
 _FULL = 1e-13  # kg m²: where a matrix has less, MuJoCo wants its principal moments
+_SECTIONS = ("contact", "tendon", "equality", "actuator")
+_TURNING = (0.005, 1e-4, 1e-4)  # friction of turning and rolling, which MuJoCo itself has
 _MESHES = (".stl", ".obj", ".msh")
 
 
@@ -42,15 +45,18 @@ class _Writer:
         ET.SubElement(self.root, "compiler", how)
         gravity = numbers(machine.mechanism.model.gravity)
         option = ET.SubElement(self.root, "option", gravity=gravity)
-        ET.SubElement(option, "flag", contact="disable")
+        if machine.mechanism.spec.contacts:
+            option.set("cone", "elliptic")
+        else:
+            ET.SubElement(option, "flag", contact="disable")
         visual = ET.SubElement(self.root, "visual")
         ET.SubElement(visual, "headlight", ambient="0.4 0.4 0.4", diffuse="0.7 0.7 0.7")
         default = ET.SubElement(self.root, "default")
         ET.SubElement(default, "geom", contype="0", conaffinity="0")
         self.assets = ET.SubElement(self.root, "asset")
         self.bodies = {urdf.WORLD: ET.SubElement(self.root, "worldbody")}
-        sections = (ET.SubElement(self.root, name) for name in ("tendon", "equality", "actuator"))
-        self.tendons, self.equalities, self.actuators = sections
+        sections = (ET.SubElement(self.root, name) for name in _SECTIONS)
+        self.pairs, self.tendons, self.equalities, self.actuators = sections
         self.tiny, self.unread = list[str](), list[str]()
 
     def write(self) -> ET.Element:
@@ -59,11 +65,12 @@ class _Writer:
         self._tree()
         for visual in machine.visuals:
             self._visual(visual)
-        found, couplings = closures(machine, KINDS, weld_held=False)
+        found, couplings = closures(machine, KINDS, weld_held=False, contacts=True)
         for closure in found:
             self._closure(closure)
         for coupling in couplings:
             self._coupling(coupling)
+        self._contacts()
         for force in machine.mechanism.spec.forces:
             self._force(force)
         for motor in machine.motors:
@@ -78,7 +85,7 @@ class _Writer:
             reason = "not drawn; MuJoCo reads STL, OBJ and MSH"
             machine.lost(named("mesh", list(dict.fromkeys(self.unread))), reason)
         self._remark_joints()
-        for section in ("default", "asset", "tendon", "equality", "actuator"):
+        for section in ("default", "asset", *_SECTIONS):
             node = self.root.find(section)
             if node is not None and not len(node):
                 self.root.remove(node)
@@ -280,6 +287,38 @@ class _Writer:
         for joint, factor in joints:
             ET.SubElement(tendon, "joint", joint=joint, coef=number(factor))
         return tendon
+
+    def _contacts(self) -> None:
+        """Pairs of geoms, which no masks and no exclusions keep apart."""
+        mechanism = self.machine.mechanism
+        parents = {one.name: one.parent for one in mechanism.constraints.constraints}
+        thin, bouncing = list[str](), list[str]()
+        for contact in mechanism.spec.contacts:
+            moves = bool(mechanism.model.ancestor_mask[parents[contact.name]].any())
+            found = geoms(contact, mechanism.spec.model.length, moves=moves)
+            if found is None:
+                reason = "MuJoCo has no such surface, or not as one pair"
+                self.machine.lost(f"contact {contact.name}", reason, structural=True)
+                continue
+            ends = {}
+            for (role, frame), geom in zip(contact.frames, found, strict=True):
+                ends["geom1" if role == "parent" else "geom2"] = name = f"{contact.name} {role}"
+                look = {"type": geom.type, "size": numbers(geom.size), "group": "3"}
+                _place(ET.SubElement(self.bodies[frame.link], "geom", look, name=name), geom.pose)
+            node = ET.SubElement(self.pairs, "pair", ends, name=contact.name, condim="1")
+            if contact.friction:
+                node.set("condim", "3")
+                node.set("friction", numbers([contact.friction] * 2 + [*_TURNING]))
+            if contact.restitution:
+                bouncing.append(contact.name)
+            if not contact.radius:
+                thin.append(contact.name)
+        if len(self.pairs):
+            self.machine.changed("contacts", "are soft in MuJoCo; solref and solimp say how much")
+        if thin:
+            self.machine.changed(named("contact", thin), f"a point has a radius of {LEAST:g} m")
+        if bouncing:
+            self.machine.lost(named("contact", bouncing), "restitution")
 
     def _force(self, force: ForceSpec) -> None:
         if force.type == "joint_spring":
