@@ -62,11 +62,15 @@ _ONE_SIDED = (
     {"type": "ratchet", "joints": {"hip": 1}, "pitch": 0.05, "one_sided": "at_most"},
     {"type": "joint", "joint": "knee", "one_sided": "at_least", "restitution": 0.3},
     {
-        "type": "distance",
-        "distance": 0.9,
+        "type": "rope",
+        "length": 0.9,
         "one_sided": "at_most",
-        **_ENDS,
-        "peg": {"xy": [-0.1, 0.5], "radius": 0.1, "side": "right"},
+        "points": [
+            {"link": "ground"},
+            {"link": "ground", "xyz": [-0.1, 0, 0.5], "radius": 0.1, "side": "right"}
+            | {"axis": [0, -1, 0], "lifts_off": True},
+            {"link": "shank"},
+        ],
     },
 )
 

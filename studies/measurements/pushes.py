@@ -24,7 +24,7 @@ import yaml
 from numpy.typing import NDArray
 
 from uk_dynamics import Mechanism, ServoController, State, Tasks, simulate
-from uk_dynamics.constraints.kinds.frames import MassPoints
+from uk_dynamics.constraints.rows import MassPoints
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "biped"
 PERIOD = 0.004  # s, of the law

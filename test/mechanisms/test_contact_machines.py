@@ -9,7 +9,7 @@ import pytest
 from support.repository import ROOT
 
 from uk_dynamics import Mechanism, ServoController, Tasks, Trajectory, simulate
-from uk_dynamics.constraints.kinds.frames import MassPoints
+from uk_dynamics.constraints.rows import MassPoints
 from uk_dynamics.mechanism.resolution.state import State
 
 G = 9.81

@@ -163,12 +163,14 @@ BOB = (
 ROPE = f"""
 constraints:
   rope:
-    type: distance
-    distance: {LENGTH}
+    type: rope
+    length: {LENGTH}
     one_sided: at_most
-    parent: {{link: world, rpy: [1.5707963267948966, 0, 0]}}
-    child: {{link: bob}}
-    peg: {{xy: [%r, -{DEPTH}], radius: %r, side: right}}
+    points:
+      - {{link: world}}
+      - {{link: world, xyz: [%r, 0, -{DEPTH}], radius: %r, axis: [0, -1, 0], side: right,
+          lifts_off: true}}
+      - {{link: bob}}
 """
 
 
@@ -208,8 +210,8 @@ def test_a_taut_rope_off_the_plane_is_a_geodesic() -> None:
     parts = joint("bob", "world", "bob", kind="floating") + link("bob", 1.0)
     rope = mechanism(
         parts,
-        "constraints: {rope: {type: distance, distance: 1.0, parent: {link: world},"
-        " child: {link: bob}, peg: {xy: [1.0, 0.5], radius: 0.5, side: left}}}",
+        "constraints: {rope: {type: rope, length: 1.0, points: [{link: world}, {link: world,"
+        " xyz: [1.0, 0.5, 0], radius: 0.5, side: left, lifts_off: true}, {link: bob}]}}",
     )
     state = rope.start()
     state.q[:3] = 1.5, 0.9, 0.7  # met at its lowest point, left at its rightmost one
@@ -226,7 +228,7 @@ def test_a_taut_rope_off_the_plane_is_a_geodesic() -> None:
         ("{type: joint_coupling, joints: {a: 1}, restitution: 0.1}", "backlash"),
         ("{type: joint_coupling, joints: {a: 1}, backlash: 0.1, compliance: 1e-6}", "compliance"),
         ("{type: distance, distance: 0.1, backlash: 0.3}", "no flanks"),
-        ("{type: distance, distance: 1, peg: {xy: [0, 0.1], radius: 0.2, side: left}}", "inside"),
+        ("{type: distance, distance: 1, peg: {xy: [0, 0.1], side: left}}", "type: rope, whose"),
         ("{type: expression, expressions: [dd(a)], one_sided: at_least}", "acceleration"),
     ],
 )

@@ -16,10 +16,12 @@ from support.mechanism_builder import joint, link, mechanism
 
 from uk_dynamics import Inputs, Mechanism, simulate
 from uk_dynamics.checks.checklist import check
+from uk_dynamics.compilation.runtime.compiled_dynamics import CompiledDynamics
 from uk_dynamics.constraints.kinds.registry import kinds
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
 from uk_dynamics.constraints.rows.row import Constraint
 from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.model.robot_model import RobotModel
 
 G = 9.81
@@ -38,21 +40,25 @@ def rows_of(points: list[dict]) -> ConstraintSet:
 
 @given(seed=st.integers(0, 2**32 - 1))
 def test_rows_are_derivatives_of_the_length(seed: int) -> None:
-    """Two pulleys with antiparallel axes on a link that turns and tilts, points in any motion."""
+    """Two pulleys with antiparallel axes on a link that turns and tilts, points in any motion.
+
+    The rope may lift off one of them, or both keep it.
+    """
     rng = np.random.default_rng(seed)
     axis, first = rng.normal(size=3), rng.uniform(-0.5, 0.5, 3)
     across = np.cross(axis, rng.normal(size=3))
     other = first + 0.3 * across / np.linalg.norm(across)
     sides = rng.choice(["left", "right"], 2).tolist()
-    rope = rows_of(
-        [
-            {"link": "base", "xyz": rng.uniform(-0.5, 0.5, 3)},
-            {"link": "d", "xyz": first, "radius": 0.05, "axis": axis, "side": sides[0]},
-            {"link": "d", "xyz": other, "radius": 0.08, "axis": -axis, "side": sides[1]},
-            {"link": "left", "xyz": rng.uniform(-0.5, 0.5, 3)},
-            {"link": "right", "xyz": rng.uniform(-0.5, 0.5, 3)},
-        ]
+    pulleys = [
+        {"link": "d", "xyz": first, "radius": 0.05, "axis": axis, "side": sides[0]},
+        {"link": "d", "xyz": other, "radius": 0.08, "axis": -axis, "side": sides[1]},
+    ]
+    if (lifts := rng.integers(3)) < 2:
+        pulleys[lifts]["lifts_off"] = True
+    begin, *ends = (
+        {"link": name, "xyz": rng.uniform(-0.5, 0.5, 3)} for name in ("base", "left", "right")
     )
+    rope = rows_of([begin, *pulleys, *ends])
     model = ALL_JOINTS
     q = model.integrate(model.neutral(), rng.uniform(-1.0, 1.0, model.nv))
     v, a = rng.standard_normal((2, model.nv))
@@ -66,7 +72,9 @@ def test_rows_are_derivatives_of_the_length(seed: int) -> None:
     (row,) = rope.constraints[0].rows
     # ends near a pulley bend the rope by 1/t, and third derivatives by 1/t³
     assume(row.way(WORKSPACE).size.min() > 0.1)
+    way = row.way(WORKSPACE)
     assume(abs(after.residual[0] - before.residual[0]) < 0.1)  # an arc that ends at 3π/2
+    assume(abs(way.arcs[row.lifts]).min(initial=1.0) > 1e-3)  # nothing bends the rope there
     rate = (after.residual - before.residual) / (2.0 * STEP)
     np.testing.assert_allclose(now.rate, rate, rtol=0, atol=10 * TOLERANCE)
     second = (after.rate - before.rate) / (2.0 * STEP)
@@ -103,31 +111,74 @@ def test_a_belt_has_the_length_of_its_tangents_and_arcs(small, large, distance, 
     assert psi[0] == pytest.approx(2.0 * straight + arcs - 1.0, abs=1e-12)
 
 
-def test_a_rope_over_one_pulley_is_the_rope_round_a_peg() -> None:
-    """Where it lies on it; a peg sees all from its parent's frame, and is written on its own."""
-    ends = "parent: {link: world}, child: {link: bob}"
+PEG = """
+constraints:
+  peg:
+    type: rope
+    length: 1
+    points:
+      - {link: world}
+      - {link: world, xyz: [1, 0.5, 9], radius: 0.4, side: left, lifts_off: true}
+      - {link: bob}
+  pulley:
+    type: rope
+    length: 1
+    points: [{link: world}, {link: world, xyz: [1, 0.5, 9], radius: 0.4, side: left}, {link: bob}]
+  straight: {type: distance, distance: 1, parent: {link: world}, child: {link: bob}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "least", "most"),
+    [("pulley", (1.5, 0.6), (2.5, 2.0)), ("straight", (0.5, -2.0), (2.5, 0.0))],
+)
+def test_a_rope_round_a_peg_lies_on_it_as_on_a_pulley_or_is_straight(other, least, most) -> None:
     parts = joint("bob", "world", "bob", kind="floating") + link("bob", 1.0)
-    two = mechanism(
-        parts,
-        f"""constraints:
-          peg:
-            {{type: distance, distance: 1, {ends}, peg: {{xy: [1, 0.5], radius: 0.4, side: left}}}}
-          rope:
-            type: rope
-            length: 1
-            points: [{{link: world}}, {{link: world, xyz: [1, 0.5, 9], radius: 0.4, side: left}},
-                     {{link: bob}}]
-        """,
-    )
-    rng, state = np.random.default_rng(1), two.start()
+    machine, rng = mechanism(parts, PEG), np.random.default_rng(1)
+    state = machine.start()
+    rows = [machine.constraints.slices[name].start for name in ("peg", other)]
     for _ in range(20):
-        state.q[:3] = rng.uniform([1.5, 0.6, -1.0], [2.5, 2.0, 1.0])
+        state.q[:3] = rng.uniform([*least, -1.0], [*most, 1.0])
         state.v[:] = rng.standard_normal(6)
-        terms = two.terms(state)
-        residual = two.dynamics().residual(state, Inputs()).position
-        np.testing.assert_allclose(residual[0], residual[1], rtol=0, atol=1e-13)
-        np.testing.assert_allclose(terms.A[0], terms.A[1], rtol=0, atol=1e-13)
-        np.testing.assert_allclose(terms.b[0], terms.b[1], rtol=0, atol=1e-11)
+        terms = machine.terms(state)
+        psi = machine.dynamics().residual(state, Inputs()).position[rows]
+        np.testing.assert_allclose(psi[0], psi[1], rtol=0, atol=1e-13)
+        (A, as_other), (b, b_other) = terms.A[rows], terms.b[rows]
+        np.testing.assert_allclose(A, as_other, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(b, b_other, rtol=0, atol=1e-11)
+
+
+ARMS = link("base") + "".join(
+    link(name, 1.0, 0.02) + joint(f"{name}_j", parent, name, axis="0 0 1", xyz=xyz)
+    for name, parent, xyz in (("left", "base", "0 0 0"), ("right", "left", "1 0 0"))
+)
+GUIDED = """
+constraints:
+  rope:
+    type: rope
+    length: 3
+    points:
+      - {link: base, xyz: [-1, 0, 0]}
+      - {link: left, radius: 0.1, side: right, xyz: [0, 0, 0.2]}
+      - {link: left, xyz: [0.5, 0.1, 0], radius: 0.05, side: left, lifts_off: true}
+      - {link: right, xyz: [0.5, 0, 0], radius: 0.1, side: left}
+      - {link: base, xyz: [1.5, 3, 0]}
+"""
+
+
+def test_ropes_that_lift_off_are_the_same_in_c() -> None:
+    """Off a peg between two pulleys that keep it, which are on two links."""
+    machine, rng, off = mechanism(ARMS, GUIDED), np.random.default_rng(2), []
+    both = CompiledDynamics(machine), InterpretedDynamics(machine)
+    (row,), workspace = machine.constraints.constraints[0].rows, machine.model.workspace()
+    for _ in range(40):
+        state = machine.state(rng.uniform(-0.5, 0.5, 2))
+        state.v[:] = rng.standard_normal(2)
+        compiled, interpreted = (one.evaluate(state, Inputs()) for one in both)
+        np.testing.assert_allclose(compiled.qdd, interpreted.qdd, rtol=1e-10, atol=1e-10)
+        workspace.update(state.q, state.v)
+        off.append(row.way(workspace).share[-1])
+    assert 5 < sum(off) < 35
 
 
 HEAVY, LIGHT, R, HEIGHT = 3.0, 2.0, 0.15, 0.4  # kg, m
@@ -192,12 +243,17 @@ def test_a_block_of_two_falls_half_as_far_as_its_weight_rises() -> None:
     np.testing.assert_allclose(run.q[-1], [-1.0 + rises, -1.0 - 2.0 * rises], rtol=0, atol=1e-9)
 
 
+EDGE = "{link: base, radius: 0, side: left, lifts_off: true}"
+
+
 @pytest.mark.parametrize(
     ("sheave", "problem"),
     [
         ("{link: base, radius: 0.1}", "side"),
         ("{link: base, side: left}", "radius"),
-        ("{link: base, radius: 0, side: left}", "radius"),
+        ("{link: base, radius: 0, side: left}", r"points\.1\.radius: 0 is an edge"),
+        (f"{EDGE}, {EDGE}", r"points\.2\.lifts_off: it lifts off both this and points\.1"),
+        ("{link: base, lifts_off: true}", "radius"),
         ("{link: base, radius: 0.1, side: left, axis: [0, 0, 0]}", r"points\.1\.axis"),
         (f"{SHEAVE}, {{link: base, radius: 0.1, side: left}}", r"points\.2\.axis: .* parallel"),
         ("{link: base, radius: 0.1, side: left}, {link: bob, radius: 0.1, side: left}", "motions"),
@@ -218,6 +274,7 @@ def test_mistakes_are_said_in_one_line(sheave: str, problem: str) -> None:
         ("-0.1, 0, 0.95", "right", "error", r"points\.0 and points\.1 it begins inside"),
         ("-1, 0, 1.5", "right", "warning", r"away from the pulley points\.1 by 0\.658 rad"),
         ("-1, 0, 1.5", "left", None, ""),
+        ("-1, 0, 1.5", "right, lifts_off: true", None, ""),
     ],
 )
 def test_check_sees_a_rope_that_does_not_lie_on_its_pulley(place, side, severity, problem) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.checks.subject import Finding, Subject
-from uk_dynamics.constraints.kinds.frames import RopeRow
+from uk_dynamics.constraints.rows import RopeRow
 from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.mechanism.contact import CLOSE, ContactDynamics
 from uk_dynamics.mechanism.resolution import State
@@ -41,13 +41,14 @@ def ropes(subject: Subject) -> Iterator[Finding]:
             if not (isinstance(row, RopeRow) and row.radius.any()):
                 continue
             way = row.way(subject.workspace)
-            if (near := np.flatnonzero(way.size < CLOSE)).size:
+            if (near := np.flatnonzero(way.size[: len(way.step)] < CLOSE)).size:
                 problem = f"between points.{near[0]} and points.{near[0] + 1} it begins inside"
                 remedy = "choose another initial_guess, a smaller radius, or other places"
                 yield Finding("rope", "error", (one.name,), f"{problem} of a pulley", remedy)
-            for k in np.flatnonzero(way.arcs < 0.0)[: 0 if near.size else None]:
-                pulley = np.flatnonzero(row.radius)[k]
-                problem = f"is bent away from the pulley points.{pulley} by {-way.arcs[k]:.3g} rad"
+            kept = np.setdiff1d(np.flatnonzero(way.arcs < 0.0), row.lifts)
+            for k in kept[: 0 if near.size else None]:
+                problem = f"is bent away from the pulley points.{row.pulleys[k]}"
+                problem += f" by {-way.arcs[k]:.3g} rad"
                 remedy = "let it pass on the other side, or see which way the axis points"
                 yield Finding("rope", "warning", (one.name,), f"{problem} at the start", remedy)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.frames import MassPoints
+from uk_dynamics.constraints.rows import MassPoints
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics

@@ -10,7 +10,7 @@ import pytest
 from support.all_joints import STEP, TOLERANCE, URDF
 from support.kind_samples import rows_on
 
-from uk_dynamics.constraints.kinds.frames.center_of_mass import CenterOfMass, MassPoints
+from uk_dynamics.constraints.kinds.frames.center_of_mass import CenterOfMass
 from uk_dynamics.constraints.kinds.frames.frame import Frame
 from uk_dynamics.constraints.kinds.frames.frame_velocity import FrameVelocity
 from uk_dynamics.constraints.kinds.frames.momentum import Momentum
@@ -18,6 +18,7 @@ from uk_dynamics.constraints.kinds.frames.no_slip import NoSlip
 from uk_dynamics.constraints.kinds.frames.relative_frame import RelativeFrame
 from uk_dynamics.constraints.references.references import Sinusoid
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
+from uk_dynamics.constraints.rows.mass_points import MassPoints
 from uk_dynamics.constraints.rows.row import Constraint
 from uk_dynamics.model.robot_model import RobotModel
 from uk_dynamics.model.urdf.description import AttachedFrame

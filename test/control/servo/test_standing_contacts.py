@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from support.repository import ROOT
 
 from uk_dynamics import Mechanism, ServoController, Tasks, simulate
-from uk_dynamics.constraints.kinds.frames import MassPoints
 from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.constraints.rows import MassPoints
 from uk_dynamics.control.command import Command
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics

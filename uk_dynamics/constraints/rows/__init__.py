@@ -14,6 +14,7 @@ from uk_dynamics.constraints.rows.joint_rows import (
     sums_of_joints,
     weighted_joints,
 )
+from uk_dynamics.constraints.rows.mass_points import MassPoints
 from uk_dynamics.constraints.rows.relative_motion import (
     AncestorMask,
     FrameKinematics,
@@ -21,6 +22,7 @@ from uk_dynamics.constraints.rows.relative_motion import (
     RelativeTwist,
     relative_twist,
 )
+from uk_dynamics.constraints.rows.rope_rows import RopeRow
 from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRows
 from uk_dynamics.constraints.rows.round_rows import BoxRow, Round, RoundRow
 from uk_dynamics.constraints.rows.row import (

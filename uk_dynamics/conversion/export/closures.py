@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from uk_dynamics.constraints.kinds import Kind, kinds
-from uk_dynamics.constraints.kinds.frames import Distance, Frame
+from uk_dynamics.constraints.kinds.frames import Frame
 from uk_dynamics.constraints.kinds.joints import Joint, JointCoupling, RackAndPinion
 from uk_dynamics.constraints.kinds.pairs import (
     Cylindrical,
@@ -88,8 +88,6 @@ def closures(
                 couplings.append(coupling)
         elif offset:
             _row_lost(machine, spec, "its reference, which is not zero")
-        elif isinstance(spec.kind, Distance) and spec.kind.peg is not None:
-            _row_lost(machine, spec, "the peg that it leads round")
         elif isinstance(spec.kind, tuple(known)):
             found.append(_closure(spec, spec.kind))
         else:

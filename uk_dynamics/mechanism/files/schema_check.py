@@ -29,6 +29,10 @@ _KIND_NAMES = {
     "string": "text",
     "boolean": "true or false",
 }
+_INSTEAD = {
+    "peg": "a rope round a peg is type: rope, whose points are its begin, {link: ..., xyz: [...],"
+    " radius: ..., axis: [...], side: ..., lifts_off: true}, and its end",
+}
 _BOUNDS = {"minimum": "of at least", "maximum": "of at most"}
 _BOUNDS |= {"exclusiveMinimum": "above", "exclusiveMaximum": "below"}
 
@@ -148,7 +152,7 @@ class _Translator:
                 f"is this the {other} file? a {self.kind} file is needed here"
             )
         of_type = f' for type "{found["type"]}"' if "type" in found and len(valid) > 1 else ""
-        return f"unknown key {shown(key)}{of_type}; {_suggest(key, valid)}"
+        return f"unknown key {shown(key)}{of_type}; {_INSTEAD.get(key) or _suggest(key, valid)}"
 
     def missing_key(self, found: Mapping[str, Any], needed: list[str], rule: Any) -> str:
         key = next(key for key in needed if key not in found)

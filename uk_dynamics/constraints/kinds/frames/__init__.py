@@ -2,8 +2,6 @@
 
 """What holds between two frames, or of one frame, without being a joint."""
 
-from uk_dynamics.constraints.kinds.frames.center_of_mass import MassPoints
 from uk_dynamics.constraints.kinds.frames.distance import Distance
 from uk_dynamics.constraints.kinds.frames.frame import Frame
 from uk_dynamics.constraints.kinds.frames.frame_velocity import FrameVelocityRow
-from uk_dynamics.constraints.kinds.frames.rope import RopeRow
