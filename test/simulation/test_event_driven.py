@@ -120,6 +120,18 @@ def test_a_sliding_block_stops():
     assert np.abs(found.v[-1]).max() < 1e-13
 
 
+def test_the_friction_of_feet_in_line_is_that_of_the_weight_however_they_share_it():
+    """Three feet, the centre of mass 0.8 of the way to the last: by least norm the first pulls."""
+    parts = PLANAR + joint("turn", "lift", "block", axis="0 1 0") + link("block", 2.0, 0.02)
+    feet = "points: [[-0.18, 0, 0], [-0.08, 0, 0], [0.02, 0, 0]]"
+    floor = f"parent: {{link: world}}, child: {{link: block}}, {feet}, friction: 0.3"
+    block = mechanism(parts, f"contacts: {{foot: {{{floor}}}}}")
+    found = simulate(block, block.state(v={"x": 2.0}), 0.8)
+    stop = 2.0 / (0.3 * G)
+    assert instants(found, "foot.1.sticking", True) == [pytest.approx(stop, abs=1e-11)]
+    assert found.q[-1] == pytest.approx([stop, 0.0, 0.0], abs=1e-9)
+
+
 def test_a_sphere_slides_until_it_rolls():
     mass, radius, friction, speed = 2.0, 0.1, 0.3, 2.0
     text = f"""

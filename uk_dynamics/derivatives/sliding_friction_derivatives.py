@@ -55,8 +55,7 @@ class Sliding:
         turn = np.where((u * began).sum(axis=1) < 0.0, -1.0, 1.0) / speed
         d = turn[:, None] * u
         loads = solution.joint_multipliers[self._rows]
-        self._side = np.sign(loads)
-        most = friction * np.abs(loads)
+        most = friction * loads
         multipliers = solution.joint_multipliers.copy()
         multipliers[tangents] = -most[:, None] * d
         reference = StructuralRows(mechanism).reference(state.t, inputs)
@@ -68,7 +67,7 @@ class Sliding:
         if parameters:
             own = [f"contacts.{name.partition('.')[0]}.friction" for name in slides]
             by = np.array([[x == name for x in parameters] for name in own])
-            turned -= np.abs(loads)[:, None, None] * d[:, :, None] * by[:, None]
+            turned -= loads[:, None, None] * d[:, :, None] * by[:, None]
         self.motion = found.motion + np.einsum("kti,ktd->id", T, turned)
         self._turned = self.motion - held.motion
         self._force = -(friction[:, None] * (d[:, None] @ T)[:, 0]).T
@@ -83,8 +82,8 @@ class Sliding:
         none = np.zeros(len(multipliers))
         found = [factors.solve(column.copy(), none.copy()) for column in self._force.T]
         response = np.column_stack([x.multipliers for x in found])
-        left = np.eye(len(self._rows)) - self._side[:, None] * response[self._rows]
-        loads = np.linalg.solve(left, self._side[:, None] * multipliers[self._rows])
+        left = np.eye(len(self._rows)) - response[self._rows]
+        loads = np.linalg.solve(left, multipliers[self._rows])
         qdd += np.column_stack([x.qdd for x in found]) @ loads
         multipliers += response @ loads
         friction: Array = self._force @ loads

@@ -165,6 +165,7 @@ class SlidingFriction:
         self._friction = np.array([contact.friction for contact in contacts])
         self._tangents = np.array([one.tangents for one in contacts], dtype=np.intp).reshape(-1, 2)
         # of the second one
+        self._contact = np.array([not one.of_pin for one in contacts], dtype=bool)
         self._moves = (self._tangents[:, 1] > self._tangents[:, 0]).astype(float)
         self._load_map = np.array([one.load_map for one in contacts]).reshape(
             len(contacts), 3, rows
@@ -189,8 +190,11 @@ class SlidingFriction:
         v: Array,  # velocities, (nv,)
         # direction in which each sliding contact began to, (2,), by its name
         sliding: Mapping[str, Array],
-    ) -> tuple[Array, Array]:
-        """Forces per unit load as columns, (nv, k), and the loads' maps, (k, 3, m)."""
+    ) -> tuple[Array, Array, Flags]:
+        """Forces per unit load as columns, (nv, k), the loads' maps, (k, 3, m), and their signs.
+
+        The last says which are of contacts, whose loads have a sign, (k,).
+        """
         chosen = [self._place[name] for name in sliding]
         jacobian = wrenches[self._tangents[chosen]] @ kinematics.jacobian
         jacobian *= self._pairs.sign[chosen, None]
@@ -204,4 +208,4 @@ class SlidingFriction:
             fast[:, None], along[:, None] * velocity / np.where(fast, speed, 1.0)[:, None], began
         )
         force = -self._friction[chosen, None] * (direction[:, None] @ jacobian)[:, 0]
-        return force.T, self._load_map[chosen]
+        return force.T, self._load_map[chosen], self._contact[chosen]

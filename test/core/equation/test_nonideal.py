@@ -27,13 +27,17 @@ def random_system(seed, redundant=False):
     return rng, root @ root.T + np.eye(10), A, rng.standard_normal(10), b
 
 
+def joint_loads(direction, load_map):
+    return LoadForces(direction, load_map, np.zeros(len(load_map), dtype=bool))
+
+
 def weak_friction(rng, A, count=2, size=0.05):
     """Directions that push little against the rows, each with the load of three rows."""
     m, nv = A.shape
     load_map = np.zeros((count, 3, m))
     for j in range(count):
         load_map[j, [0, 1, 2], [j, j + 1, j + 2]] = 1.0
-    return LoadForces(size * rng.standard_normal((nv, count)), load_map)
+    return joint_loads(size * rng.standard_normal((nv, count)), load_map)
 
 
 @pytest.mark.parametrize("method", ["udwadia_kalaba", "nullspace"])
@@ -76,7 +80,7 @@ def pushed_against_a_wall(friction, load):
     """Two coupled bodies, the second held: friction f n on the first loads the wall by f n / 2."""
     M, A = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([[0.0, 1.0]])
     F = np.array([0.0, -load])
-    loads = LoadForces(np.array([[-friction], [0.0]]), np.array([[[1.0], [0.0], [0.0]]]))
+    loads = joint_loads(np.array([[-friction], [0.0]]), np.array([[[1.0], [0.0], [0.0]]]))
     return solve_nonideal(factorize(mass_factor(M), A), F, np.zeros(1), loads=loads)
 
 
@@ -122,7 +126,7 @@ def test_strong_friction_has_the_loads_that_weak_friction_leads_to():
     def loads(part):
         direction = part * np.eye(4, 2)
         solution = solve_nonideal(
-            factorization, F, np.zeros(2), loads=LoadForces(direction, load_map)
+            factorization, F, np.zeros(2), loads=joint_loads(direction, load_map)
         )
         assert solution.status is Status.OK
         n = np.abs(solution.joint_multipliers)
@@ -149,14 +153,14 @@ def test_a_load_that_rows_share_somehow_is_flagged():
     assert solution.status is Status.UNDETERMINED_LOAD
     assert solution.offending.tolist() == [0, 1]  # rows 2 to 4 are determined
     # Redundant rows elsewhere do no harm.
-    own = LoadForces(loads.direction[:, 2:], loads.load_map[2:])
+    own = joint_loads(loads.direction[:, 2:], loads.load_map[2:])
     assert solve_nonideal(factorization, F, b, loads=own).status is Status.OK
 
 
 def test_friction_without_motion_needs_no_load():
     rng, M, A, F, b = random_system(3, redundant=True)
     b[-1] = b[0] - 2.0 * b[1]
-    loads = LoadForces(np.zeros((10, 2)), weak_friction(rng, A).load_map)
+    loads = joint_loads(np.zeros((10, 2)), weak_friction(rng, A).load_map)
     solution = solve_nonideal(factorize(mass_factor(M), A), F, b, loads=loads)
     assert solution.status is Status.OK
 

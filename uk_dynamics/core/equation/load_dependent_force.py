@@ -11,7 +11,8 @@ their joint multipliers are affine in n, and
 is a small fixed-point problem: once u_i, the reaction to d_i, is known, an iteration is a product
 of small matrices. Where friction is weak it is a contraction. Where it is strong there may be no
 solution (a drawer that jams, Painlevé's paradox): rigid bodies have no solution then, and the
-status reports it.
+status reports it. A contact's load has a sign, n_j = w_jᵀ λ(n): where contacts share a load that
+rigid bodies do not determine, the sum of their friction is then that of any other share.
 """
 
 import math
@@ -46,12 +47,14 @@ class LoadForces:
     # for turning ones
     direction: Array
     load_map: Array  # W_j: from the multipliers of all rows to the load of joint j, (k, 3, m)
+    signed: Flags  # whether a load is the first component with its sign, not the magnitude, (k,)
 
-    def with_others(self, direction: Array, load_map: Array) -> "LoadForces":
+    def with_others(self, direction: Array, load_map: Array, signed: Flags) -> "LoadForces":
         """These and further ones, of the same rows."""
         return LoadForces(
             np.concatenate((self.direction, direction), axis=1),
             np.concatenate((self.load_map, load_map)),
+            np.concatenate((self.signed, signed)),
         )
 
     @property
@@ -119,7 +122,8 @@ def _solve_loads(
     for j in range(count):
         held = factorization.holding(loads.direction[:, j])
         response[:, j] = factorization.multipliers(held)
-    n = _balance(loads.load_map @ without.joint_multipliers, loads.load_map @ response)
+    start = loads.load_map @ without.joint_multipliers
+    n = _balance(start, loads.load_map @ response, loads.signed)
     rows = loads.rows[(loads.direction != 0.0).any(axis=0)]
     if n is None:
         return _flagged(without, Status.NOT_CONVERGED, np.flatnonzero(rows.any(axis=0)))
@@ -134,8 +138,10 @@ def _solve_loads(
     return solution
 
 
-def _balance(start: Array, response: Array) -> Array | None:
+def _balance(start: Array, response: Array, signed: Flags) -> Array | None:
     """The n, (k,), with n_j = |x_j|, x_j = start_j + response_j n; None where there is none.
+
+    Of signed ones n_j is the first component of x_j.
 
     Where loads change by less than the n that they are compared with, there is exactly one n. With
     stronger friction there may be several; the one that weak friction leads to as it grows is
@@ -145,29 +151,32 @@ def _balance(start: Array, response: Array) -> Array | None:
     if not math.isfinite(strength):
         return None
     excess = max(strength, 1.0)
-    n = _newton(start, response / excess, np.zeros(len(start)))
+    n = _newton(start, response / excess, signed, np.zeros(len(start)))
     steps = math.ceil(math.log(excess) / math.log(_GROWTH))
     growth = excess ** (1.0 / max(steps, 1))
     for left in reversed(range(steps)):
         if n is None:
             break
         # with less n for more friction, the loads begin as they are
-        n = _newton(start, response / growth**left, n / growth)
+        n = _newton(start, response / growth**left, signed, n / growth)
     return n
 
 
-def _newton(start: Array, response: Array, n: Array) -> Array | None:
+def _newton(start: Array, response: Array, signed: Flags, n: Array) -> Array | None:
     identity = np.eye(len(n))
     bound = _LARGEST * np.linalg.norm(start)
     for _ in range(_NEWTON_STEPS):
         x = start + response @ n
         size = np.linalg.norm(x, axis=1)
-        error = size - n
+        unit = x / np.maximum(size, 1e-300)[:, None]
+        unit[signed] = 1.0, 0.0, 0.0
+        error = np.einsum("ji,ji->j", x, unit) - n
         if (np.abs(error) <= _AGREEMENT * size.max(initial=0.0)).all():
             return n
-        slope = np.einsum("ji,jik->jk", x / np.maximum(size, 1e-300)[:, None], response)
+        slope = np.einsum("ji,jik->jk", unit, response)
         try:
-            n = np.maximum(n + np.linalg.solve(identity - slope, error), 0.0)
+            n = n + np.linalg.solve(identity - slope, error)
+            n = np.where(signed, n, np.maximum(n, 0.0))
         except np.linalg.LinAlgError:
             return None
         if not np.linalg.norm(n) <= bound:

@@ -53,7 +53,9 @@ class NonidealForces:
             viscous, per_load = self._friction.evaluate(kinematics, state.v, acting)
             given = viscous if given is None else viscous + given
             if self._friction.dry:
-                loads = LoadForces(per_load, self._friction.load_map)
+                loads = LoadForces(
+                    per_load, self._friction.load_map, np.zeros(len(per_load.T), bool)
+                )
         if inputs.active is not None and (slides := self._contacts.own(inputs.active.sliding)):
             wrenches = self._constraints.wrenches(kinematics)
             sliding = self._contacts.evaluate(kinematics, wrenches, state.v, slides)
