@@ -13,7 +13,7 @@ from uk_dynamics import Mechanism, MotionDerivatives, simulate
 from uk_dynamics.compilation.build import compiler
 from uk_dynamics.constraints.rows import POINTS
 from uk_dynamics.exceptions import InputError, MechanismFileError
-from uk_dynamics.mechanism.contact import ContactDynamics
+from uk_dynamics.mechanism.contact import ContactDynamics, ContactPoints
 from uk_dynamics.mechanism.resolution.state import State
 
 G = 9.81
@@ -203,3 +203,14 @@ def test_what_is_no_hull_is_refused() -> None:
         boxes(box("b0", shape='<sphere radius="0.1"/>'))
     with pytest.raises(MechanismFileError, match=r"contacts\.c0\.radius: both bodies are those of"):
         boxes(box("b0"), radius=0.1)
+
+
+def test_what_a_pair_of_hulls_does_not_need_is_nowhere_else() -> None:
+    """A box on an edge touches at fewer points than a face has."""
+    machine = boxes(box("b0"))
+    q = np.array([0.0, 0.0, 0.2, *turned([0, 1, 0], 0.5)])
+    points, axes = ContactPoints(machine).at(q)
+    away = np.array([one.gap < 100.0 for one in machine.contacts(machine.state(q)).values()])
+    assert 0 < away.sum() < POINTS
+    assert points[~away] == pytest.approx(np.tile(q[:3], ((~away).sum(), 1)), abs=1e-15)
+    assert axes @ axes.transpose(0, 2, 1) == pytest.approx(np.tile(np.eye(3), (POINTS, 1, 1)))

@@ -55,6 +55,9 @@ class ContactPoints:
         for k, (rows, child) in enumerate(zip(self._rows, self._children, strict=True)):
             assert child is not None
             along, turning = wrenches[rows, :3], wrenches[rows, 3:]
+            if not along.any():  # a pair of hulls has fewer points here
+                points[k], axes[k] = self._workspace.translation[child], np.eye(3)
+                continue
             lengths = np.linalg.norm(along, axis=1)[:, None]
             along, turning = along / lengths, turning / lengths
             near = self._workspace.translation[child] - self._radius[k] * along[0]
