@@ -12,6 +12,7 @@ import pytest
 from support.mechanism_builder import joint, link, mechanism
 
 from uk_dynamics import ServoController, Tasks
+from uk_dynamics.cli.output.simulation_summary import summarize, summary_table
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism_class import Mechanism
@@ -50,6 +51,18 @@ def test_it_stops_and_stays() -> None:
     assert stop == pytest.approx(1.5 * MASS / 3.0, abs=1e-12)
     assert found.position("x")[-1] == pytest.approx(0.5 * MASS * 1.5**2 / 3.0, abs=1e-12)
     assert found.v[-1] == 0.0
+
+
+@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
+def test_steps_tell_of_sticking_once_and_of_no_energy(backend) -> None:
+    slide = sliding("joints: {x: {friction: 3.0, stiction: 3.0}}")
+    start = State(0.0, np.zeros(1), np.array([1.5]))
+    found = simulate(slide, start, 2.0, method="moreau", backend=backend)
+    (stop,) = found.switchings
+    assert stop.changes == {"x.sticking": True}
+    assert stop.t == pytest.approx(1.5 * MASS / 3.0, abs=2e-3)  # two steps
+    assert np.isnan(stop.energy_lost)
+    assert "dissipated" not in summary_table(summarize(found, conservative=False))
 
 
 @pytest.mark.slow

@@ -48,7 +48,8 @@ class Advance:
     rejected: int = 0  # steps that error control refused, as far as the method tells
     evaluations: int = 0  # evaluations of the acceleration so far
     largest_projection: float = 0.0  # of the end of a step, in m, rad or their rates
-    # called with what contacts, stops and ropes change, the time, and the kinetic energy lost, in J
+    # called with what contacts, stops and ropes change, the time, and the kinetic energy lost, in
+    # J; NaN in fixed steps, which do not tell an impact from what else a step does
     changed: Callable[[Mapping[str, bool], float, float], object] = lambda *_: None
     # called with a problem, its time, and details of it there
     warn: Callable[..., object] = lambda *_: None
@@ -212,7 +213,7 @@ class Advance:
 
     def seen(self, t: float, before: frozenset[str], after: frozenset[str]) -> None:
         """Tell of constraints that act since a time, in s, and those that no longer do."""
-        self.changed({name: name in after for name in sorted(before ^ after)}, t, 0.0)
+        self.changed({name: name in after for name in sorted(before ^ after)}, t, np.nan)
 
     def _adaptive_in_c(self, state: State, stops: Array) -> Iterator[State]:
         when = np.append(state.t, stops)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -82,14 +83,18 @@ def summary_table(summary: dict[str, Any]) -> str:
         counts = (f"{name}: {count}" for name, count in summary["statuses"].items())
         rows.append(("status of samples", ", ".join(counts)))
     for switching in summary["switchings"][:_MOST_SWITCHINGS]:
-        lost = f"{switching['energy_lost']:.3g} J dissipated"
-        rows.append((f"at {switching['t']:g} s", f"{switching['text']}; {lost}"))
+        lost = _dissipated([switching])
+        rows.append((f"at {switching['t']:g} s", f"{switching['text']}{lost}"))
     if len(summary["switchings"]) > _MOST_SWITCHINGS:
         more = summary["switchings"][_MOST_SWITCHINGS:]
-        lost = sum(switching["energy_lost"] for switching in more)
-        rows.append(("later", f"{len(more)} more such events; {lost:.3g} J dissipated"))
+        rows.append(("later", f"{len(more)} more such events{_dissipated(more)}"))
     rows += [("warning", warning) for warning in summary["warnings"]]
     return f"{summary['mechanism']}\n{table(rows)}"
+
+
+def _dissipated(switchings: Sequence[dict[str, Any]]) -> str:
+    lost = [x for one in switchings if (x := one["energy_lost"]) == x]  # NaN: not known
+    return f"; {sum(lost):.3g} J dissipated" if lost else ""
 
 
 def _largest(values: Array, names: tuple[str, ...]) -> tuple[float, str]:

@@ -149,8 +149,9 @@ class ContactStepping(ClosedContacts):
             times = np.concatenate([np.linspace(*part, endpoint=False) for part in parts])
             times = np.append(times, when[-1])
             for k in changed:
-                names = (self._names(base, mode) for mode in modes[k : k + 2])
-                seen(float(times[k + 1]), *names)
+                before, since = (self._names(base, mode) for mode in modes[k : k + 2])
+                if since != before:  # a joint that goes on sliding is told as one that does not act
+                    seen(float(times[k + 1]), before, since)
         last = self._acting(base, modes[-1], self.tables.slip) if len(modes) > 1 else active
         return last if changed or last.sliding else active
 

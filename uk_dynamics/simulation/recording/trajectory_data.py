@@ -36,7 +36,8 @@ class Switching:
     Attributes:
         t: Time, in s.
         changes: On or off, by name of the constraint.
-        energy_lost: Kinetic energy dissipated by the jump of the velocities, in J.
+        energy_lost: Kinetic energy dissipated by the jump of the velocities, in J; NaN where fixed
+            steps go over contacts, which do not tell it from what else a step does.
     """
 
     t: float
