@@ -82,6 +82,17 @@ def test_without_what_stands_still_the_ground_is_level(tmp_path):
     assert of["ground_arm_tip"] == (1.0, 0.0)
 
 
+def test_limits_stop_and_joints_stick(tmp_path):
+    limited = "</xyz><limit><lower>-1</lower><upper>2</upper></limit>"
+    rough = "<dynamics><friction>0.3</friction></dynamics></axis>"
+    found = imported(tmp_path, MOVING.replace("</xyz></axis>", limited + rough))
+    of = {one.name: one for one in found.load().one_sided}
+    stuck = of["hinge.sticking"].dry
+    assert (stuck.coulomb, stuck.static) == (0.3, 0.3)
+    assert {"hinge.lower_stop", "hinge.upper_stop"} <= of.keys()
+    assert not [one for one in imported(tmp_path, MOVING).load().one_sided if "hinge" in one.name]
+
+
 @pytest.mark.slow
 def test_it_stands_on_a_height_map(tmp_path):
     """A picture of 3 × 3 points, grey 0.5 of 0.4 m, 1 m up."""

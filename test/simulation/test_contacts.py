@@ -76,6 +76,13 @@ def test_what_slides_has_friction_against_it() -> None:
     np.testing.assert_allclose(qdd[:3], [-0.3 * G, -0.4 * G, 0.0], rtol=0, atol=1e-9)
 
 
+def test_what_begins_to_slide_slips_before_it_has_a_velocity() -> None:
+    block, start = plank(0.0)
+    for part, mode in ((0.999, Mode.STICK), (1.001, Mode.SLIP)):
+        pushed = block.inputs({"root.vx": part * 0.5 * 2.0 * G})
+        assert {one.mode for one in block.contacts(start, pushed).values()} == {mode}
+
+
 def test_a_contact_that_strikes_or_is_inside_has_no_acceleration() -> None:
     block, start = plank(0.0)
     start.v[2] = -0.25

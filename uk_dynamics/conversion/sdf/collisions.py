@@ -19,7 +19,7 @@ from uk_dynamics.conversion.robot.contact_entries import (
     Touching,
     contact_entry,
 )
-from uk_dynamics.conversion.robot.imported_robot import ImportedRobot, frame_data
+from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, frame_data
 from uk_dynamics.conversion.sdf.elements import link_shapes, read_shape
 from uk_dynamics.conversion.sdf.frames import Frames, amount, numbers, unhandled
 from uk_dynamics.exceptions import InputError
@@ -48,7 +48,14 @@ def add_contacts(
     robot: ImportedRobot,
     directory: Path,
 ) -> None:
-    """Add contacts of the links with what stands still, or with level ground."""
+    """Add contacts of the links with what stands still, or with level ground; stops, stiction."""
+    for joint in robot.joints:
+        limited = np.isfinite((joint.lower, joint.upper)).any()
+        own: Data = {"stop": {"hard": True}} if limited else {}
+        if joint.friction:
+            own["stiction"] = joint.friction
+        if own:
+            robot.joint_data[joint.name] = own | robot.joint_data.get(joint.name, {})
     grounds = [one for other in still for one in _in_the_world(other, robot, directory)]
     if not grounds:
         grounds = [Collision("ground", WORLD, Pose(), Plane(), np.inf, np.inf)]

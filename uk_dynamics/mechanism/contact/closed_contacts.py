@@ -2,7 +2,7 @@
 
 """Contacts, stops, ropes and joints that stick at one instant: where they are, and their rows."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -160,12 +160,14 @@ class ClosedContacts:
             normal = np.where(self._pinned, pressing, normal)
         return normal, multipliers[self._tangents] * self._rubs
 
-    def contacts_at(self, places: Places, forces: Array, unique: Flags) -> Iterator[Contact]:
+    def contacts_at(
+        self, places: Places, forces: Array, unique: Flags, sliding: Container[str] = ()
+    ) -> Iterator[Contact]:
         """Contacts, stops and ropes with forces, (k, 3), and whether these are unique, (k,)."""
         gap, rate = places.gap.tolist(), places.rate.tolist()
         for k, one in enumerate(self.one_sided):
             if one.dry is None:
-                told = forces[k], one.friction, bool(unique[k])
+                told = forces[k], one.friction, bool(unique[k]), one.name in sliding
                 yield Contact(one.name, gap[k], rate[k], places.slip[k], *told)
 
     def _impulses(

@@ -29,6 +29,7 @@ class Contact:
         friction: μ, without unit.
         unique: Whether the force follows from the motion; where redundant loops or contacts share a
             load it does not, and is one of least norm, or one within the cones.
+        begins_to_slide: Whether it is at rest in its plane, and will not be.
     """
 
     name: str
@@ -38,14 +39,15 @@ class Contact:
     force: Array
     friction: float
     unique: bool
+    begins_to_slide: bool = False
 
     @property
     def mode(self) -> Mode:
         """What it does: it is open, sticks or slips; closed without friction it slips."""
         if not self.force[0] > 0.0:
             return Mode.OPEN
-        still = self.friction > 0.0 and np.hypot(*self.slip) <= SLOW
-        return Mode.STICK if still else Mode.SLIP
+        slides = self.begins_to_slide or np.hypot(*self.slip) > SLOW or not self.friction
+        return Mode.SLIP if slides else Mode.STICK
 
     @property
     def slip_margin(self) -> float:

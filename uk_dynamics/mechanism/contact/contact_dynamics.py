@@ -236,7 +236,7 @@ class ContactDynamics(ClosedContacts):
         beyond[self._dry | ~self._rubs[:, 0]] = np.inf
         if (~unique & ((forces[:, 0] < 0.0) | (beyond < -rounding))).any():
             forces = self.onset(state, inputs, self.without(active), sliding=active.sliding).forces
-        yield from self.contacts_at(places, forces, unique)
+        yield from self.contacts_at(places, forces, unique, active.sliding)
 
     def _all_forces(
         self, closed: NDArray[np.intp], directions: Mapping[int, Array], forces: Array
