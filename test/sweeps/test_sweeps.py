@@ -24,7 +24,7 @@ from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate
-from uk_dynamics.sweeps.run import Store, local_workers, sweep
+from uk_dynamics.sweeps.run import Store, local_workers, sweep, worth_compiling
 from uk_dynamics.sweeps.sweep_specification import SweepSpec
 
 pytestmark = pytest.mark.together("sweeps")  # they share a scheduler and its worker
@@ -55,6 +55,17 @@ def test_values_combine_as_the_file_says(tmp_path):
     assert values(drawn) == values(drawn)
     assert values(drawn) != values(drawn + "seed: 1\n")
     assert all(0.3 <= crank <= 0.6 for (crank,) in values(drawn))
+
+
+def test_what_touches_is_worth_a_compiler_sooner(tmp_path):
+    """Five motions of a machine with contacts, 0.5 s in all, and of one without."""
+    examples = ROOT / "examples"
+    for name, worth in (("plantigrade", True), ("delta", False)):
+        text = HEAD.replace("five_bar", f"{examples / name / name}.yaml").replace("0.05", "0.1")
+        text = text.replace("rk4", "moreau" if worth else "rk4")
+        varied = "vary: {simulation.step: [0.001, 0.002, 0.003, 0.004, 0.005]}\n"
+        points = SweepSpec.from_file(declared(tmp_path, text + varied)).points()
+        assert worth_compiling(points) is worth
 
 
 def test_values_reach_the_files_they_are_of(tmp_path):

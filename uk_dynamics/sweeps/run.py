@@ -12,7 +12,7 @@ import json
 import logging
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -220,7 +220,8 @@ class Store:
 
 
 _WRITE_EVERY = 5.0  # s
-_WORTH_COMPILING = 5.0  # s of simulated time of a mechanism, which take longer than a compiler
+# s of simulated time of a mechanism, and of one with contacts, which take longer than a compiler
+_WORTH_COMPILING = 5.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -252,9 +253,7 @@ def sweep(
     known = {point.key for point in points} & rows.keys()
     waiting = list({p.key: p for p in points if p.key not in known}.values())
     collector = _Collector(store, len(known), progress)
-    kinds = len({json.dumps(point.mechanism, sort_keys=True) for point in waiting})
-    simulated = sum(float(point.simulation["duration"]) for point in waiting)
-    if simulated >= _WORTH_COMPILING * kinds:
+    if worth_compiling(waiting):
         waiting = [replace(point, compiles=True) for point in waiting]
     if waiting:
         with connect(scheduler, workers) as client:
@@ -269,6 +268,13 @@ def sweep(
     failed = {row["point"]: row["error"] for row in ordered if row["status"] != "ok"}
     ok = sum(row["status"] == "ok" for row in collector.rows.values())
     return Outcome(len(points), len(known), ok, failed, time.monotonic() - begin)
+
+
+def worth_compiling(points: Sequence[Point]) -> bool:
+    """Whether points are simulated for longer, interpreted, than their mechanisms are compiled."""
+    kinds = len({json.dumps(point.mechanism, sort_keys=True) for point in points})
+    simulated = sum(float(point.simulation["duration"]) for point in points)
+    return simulated >= _WORTH_COMPILING[any("contacts" in one.mechanism for one in points)] * kinds
 
 
 class _Collector:
