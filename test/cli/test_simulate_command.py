@@ -39,7 +39,7 @@ def test_a_free_fall_keeps_loops_and_energy(capsys):
     assert found["energy_should_be_constant"] is True
     assert found["energy_range"] > 1.0  # J: it does move
     # DOP853 at rtol 1e-9 over half a second; loops are projected to rounding after each step.
-    assert found["energy_change"] <= 1e-7 * found["energy_range"]
+    assert abs(found["energy_change"]) <= 1e-7 * found["energy_range"]
     assert found["largest_violation"] <= 1e-10
     assert found["largest_violation_row"].split(".")[0] in ("middle_pin", "right_pin")
     assert found["lowest_rank"] == found["highest_rank"] == 3
@@ -52,7 +52,9 @@ def test_a_driven_or_damped_machine_does_not_drift_in_energy(name, capsys):
     """Its energy changes because forces do work, which is no error of the integration."""
     found = summary(capsys, name, "--duration", "0.1")
     assert found["energy_should_be_constant"] is False
-    assert found["energy_change"] > 1e-6  # J
+    assert abs(found["energy_change"]) > 1e-6  # J
+    if name == "slider_crank":  # it is damped
+        assert found["energy_change"] < 0.0
 
 
 @pytest.mark.slow

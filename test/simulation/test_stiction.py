@@ -211,3 +211,16 @@ def test_a_controller_moves_what_sticks_instead_of_holding_it() -> None:
     assert np.abs(found.tracking_error).max() < 4e-3
     held = changes(found, "x.sticking", True)
     assert len(held) >= 2  # where it turns round
+
+
+@pytest.mark.parametrize(
+    ("friction", "step", "warned"), [(1.0, 1e-3, False), (60.0, 1e-3, True), (60.0, 1e-5, False)]
+)
+def test_steps_say_where_friction_is_too_steep_for_them(friction, step, warned) -> None:
+    """F tanh(v/v₀) with v₀ = 0.01 rad/s or m/s turns a mass back beyond 2 m v₀/F."""
+    rough = SLIDE.replace("</joint>", f'<dynamics friction="{friction}"/></joint>')
+    slide = sliding("joints: {x: {stop: {hard: true}}}", rough)
+    assert (step > 2.0 * MASS * 1e-2 / friction) is warned
+    start = State(0.0, np.zeros(1), np.array([1e-4]))
+    found = simulate(slide, start, 10 * step, method="moreau", step=step, backend="interpreted")
+    assert any("friction of x is too steep" in said for said in found.warnings) is warned

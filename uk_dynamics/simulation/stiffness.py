@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Why a method with error control creeps: some motion decays faster than its steps."""
+"""Motion that decays faster than steps: error control creeps, fixed steps chatter."""
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from uk_dynamics.simulation.plant import Plant
 _MANY = 10_000  # steps to go: what takes fewer ends soon
 _PART = 1e-6  # of m/s or rad/s
 _STABLE = 1.0  # step times rate: explicit methods creep at 2.5 to 6, fast ones stay below
+_CHATTERS = 2.0  # the same: friction of the velocity before a step turns it back for ever
 
 
 def creeping(plant: Plant, method: str, state: State, step: float, end: float) -> str:
@@ -21,23 +22,47 @@ def creeping(plant: Plant, method: str, state: State, step: float, end: float) -
     """
     if not (step > 0.0 and end - state.t > _MANY * step):
         return ""
-    model = plant.model
-    xi = np.zeros(model.nv)
-    jacobian = motion_jacobian(model, plant.accelerations, state.t, state.q, xi, state.v)
-    if not np.isfinite(jacobian).all():
+    found = _fastest(plant, state)
+    if found is None or not found[0] * step > _STABLE:
         return ""
-    rates, modes = np.linalg.eig(jacobian)
-    fastest = int(np.argmax(-rates.real))
-    rate = -float(rates[fastest].real)
-    if not (rate * step > _STABLE and rate > abs(rates[fastest].imag)):
-        return ""
-    joint = _damped(plant, state, modes[model.nv :, fastest].real)
+    rate, joint = found
     left = float(f"{(end - state.t) / step:.1g}")
     return (
         f"{method} creeps in steps of {step:.2g} s, about {left:,.0f} of them to go: the motion of"
         f" {joint} decays within {1.0 / rate:.2g} s, which an explicit method must resolve; less"
         " damping or friction there, or the method Radau (--method Radau), is quicker"
     )
+
+
+def chattering(plant: Plant, state: State, step: float) -> str:
+    """What friction reverses in each of the fixed steps over contacts, in words, at rest.
+
+    Friction is steepest there, and steps over contacts know that of the velocity before them.
+    """
+    if not (plant.mechanism.model.friction.any() or plant.mechanism.friction.dry):
+        return ""
+    found = _fastest(plant, State(state.t, state.q, np.zeros_like(state.v)))
+    if found is None or not found[0] * step > _CHATTERS:
+        return ""
+    return (
+        f"friction of {found[1]} is too steep for steps of {step:.2g} s: instead of stopping, it"
+        f" may turn back and forth; give it stiction, or steps below {_CHATTERS / found[0]:.1g} s"
+    )
+
+
+def _fastest(plant: Plant, state: State) -> tuple[float, str] | None:
+    """Rate of the motion that decays fastest, in 1/s, and the joint that it is of."""
+    model = plant.model
+    xi = np.zeros(model.nv)
+    jacobian = motion_jacobian(model, plant.accelerations, state.t, state.q, xi, state.v)
+    if not np.isfinite(jacobian).all():
+        return None
+    rates, modes = np.linalg.eig(jacobian)
+    fastest = int(np.argmax(-rates.real))
+    rate = -float(rates[fastest].real)
+    if not rate > abs(rates[fastest].imag):
+        return None
+    return rate, _damped(plant, state, modes[model.nv :, fastest].real)
 
 
 def _damped(plant: Plant, state: State, mode: Array) -> str:

@@ -24,7 +24,7 @@ from uk_dynamics.mechanism.dynamics import Instants, MotionSegment
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.event_driven import EventDriven
 from uk_dynamics.simulation.plant import Plant
-from uk_dynamics.simulation.stiffness import creeping
+from uk_dynamics.simulation.stiffness import chattering, creeping
 
 _STEPS_IN_C = (*FIXED_METHODS, "moreau", "DOP853")
 METHODS = (*ADAPTIVE_METHODS, *FIXED_METHODS, "moreau")
@@ -61,6 +61,8 @@ class Advance:
     def begin(self, state: State) -> State:
         """Let contacts strike, close, stick and slide under new efforts, before a first sample."""
         first, self._begun = not self._begun, True
+        if first and self.method == "moreau" and (hint := chattering(self.plant, state, self.step)):
+            self.warn(hint, state.t)
         if self.plant.contacts is None or not (first or self.method in ADAPTIVE_METHODS):
             return state
         return self._event_driven(self.plant.contacts).settle(state)

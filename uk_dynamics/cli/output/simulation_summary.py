@@ -20,6 +20,7 @@ _MOST_SWITCHINGS = 12  # in a table; JSON has all
 def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
     """The largest errors of a trajectory, its energy and cost, for JSON, in SI units."""
     violation, row = _largest(trajectory.residual, trajectory.names.constraint_rows)
+    change = trajectory.energy - trajectory.energy[0]
     error, task_row = _largest(trajectory.tracking_error, trajectory.names.task_rows)
     cost, simulated = asdict(trajectory.statistics), float(trajectory.t[-1] - trajectory.t[0])
     return {
@@ -30,7 +31,7 @@ def summarize(trajectory: Trajectory, *, conservative: bool) -> dict[str, Any]:
         **cost,
         "largest_violation": violation,
         "largest_violation_row": row,
-        "energy_change": float(abs(trajectory.energy - trajectory.energy[0]).max()),
+        "energy_change": float(change[abs(change).argmax()]),
         "energy_range": float(trajectory.kinetic.max() - trajectory.kinetic.min()),
         "energy_should_be_constant": conservative,
         "largest_tracking_error": error,
