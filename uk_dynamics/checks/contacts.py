@@ -40,16 +40,22 @@ def ropes(subject: Subject) -> Iterator[Finding]:
         for row in one.rows:
             if not (isinstance(row, RopeRow) and row.radius.any()):
                 continue
-            way = row.way(subject.workspace)
-            if (near := np.flatnonzero(way.size[: len(way.step)] < CLOSE)).size:
-                problem = f"between points.{near[0]} and points.{near[0] + 1} it begins inside"
+            way = row.way(subject.workspace, subject.assembly.q)
+            rims = np.abs(row.mark).sum(axis=1) > 0.0
+            first = int(rims[0])  # a rim is no point of the file
+            if (near := np.flatnonzero((way.size[: len(rims)] < CLOSE) & ~rims)).size:
+                k = near[0] - first
+                problem = f"between points.{k} and points.{k + 1} it begins inside of a pulley"
                 remedy = "choose another initial_guess, a smaller radius, or other places"
-                yield Finding("rope", "error", (one.name,), f"{problem} of a pulley", remedy)
-            kept = np.setdiff1d(np.flatnonzero(way.arcs < 0.0), row.lifts)
-            for k in kept[: 0 if near.size else None]:
-                problem = f"is bent away from the pulley points.{row.pulleys[k]}"
-                problem += f" by {-way.arcs[k]:.3g} rad"
-                remedy = "let it pass on the other side, or see which way the axis points"
+                yield Finding("rope", "error", (one.name,), problem, remedy)
+                continue
+            for k in np.flatnonzero(way.arcs < 0.0):
+                problem, remedy = "unwound from the drum", "give it more turns, or turn it back"
+                if k not in row.lifts:
+                    problem, remedy = "bent away from the pulley", "look at its side and axis"
+                elif not row.winding[k].any():
+                    continue
+                problem = f"is {problem} points.{row.pulleys[k] - first} by {-way.arcs[k]:.3g} rad"
                 yield Finding("rope", "warning", (one.name,), f"{problem} at the start", remedy)
 
 

@@ -6,7 +6,8 @@ A pulley is a cylinder that a link carries, without ends. Between two points the
 have parallel axes; across these its way is tangents and arcs, s = Σ t + Σ R w, and unrolled its
 length is √(s² + z²). Tension on both sides of a pulley acts through its centre. Where a rope may
 lift off a pulley, the tangent past it takes the place of those to it once its arc would be
-negative: there both ways are equally long, and have the same direction.
+negative: there both ways are equally long, and have the same direction. A drum is such a pulley of
+a link that turns, and the rope's end a point on its rim; the joint's angle tells whole turns.
 """
 
 from collections.abc import Sequence
@@ -40,7 +41,7 @@ class _Way(NamedTuple):
     axis: Array  # of the pulleys there, (k, 3); zero: there are none
     size: Array  # of each tangent across the axis, (c,)
     e: Array  # its direction across the axis, (c, 3)
-    share: Array  # 1: the rope takes it, 0: it takes the other way, (c,)
+    bent: Array  # 1/size where the rope takes it, 0 where it takes the other way, (c,)
     arcs: Array  # angles on the pulleys, (p,); below zero the rope is off
     lengths: Array  # of the stretches between points: across the axis, along it, unrolled, (3, s)
     along: Array  # direction of the rope across the axis, (k, 3)
@@ -56,11 +57,15 @@ class RopeRow(RobotRow):
     radius: Array  # of pulleys, (k + 1,), negative on the right, seen against the axis; 0: a point
     pulleys: Indices  # which of the points are pulleys, (p,)
     side: Array  # of them, 1 on the left, −1 on the right, (p,)
-    middle: Array  # arcs are within half a turn of it, (p,), in rad
-    lifts: Indices  # off which of the pulleys it lifts, (l,)
+    middle: Array  # arcs are within half a turn of it, at q = 0, (p,), in rad
+    winding: Array  # and change of it by joints that turn drums, (p, nq)
+    lifts: Indices  # off which of the pulleys it lifts, drums among them, (l,)
     past: Array  # 1 for the straight parts that it then leaves out, two each, (l, k)
     carrier: Indices  # which of the points carries the axis of each straight part, (k,)
     axis: Array  # of the pulleys at each straight part in that link, (k, 3); zero: there are none
+    # direction of the rope where it ends on the rim of a drum, in that link, which carries the axis
+    # there, for the part from the centre to this end, (k, 3); zero for other parts
+    mark: Array
     together: Array  # which straight parts are one stretch between two points, (s, k)
 
     @classmethod
@@ -68,7 +73,7 @@ class RopeRow(RobotRow):
         """See :meth:`RobotRow.collect`."""
         return RopeRows(tuple(row for _, row in rows))
 
-    def way(self, kinematics: FrameKinematics) -> _Way:
+    def way(self, kinematics: FrameKinematics, q: Array) -> _Way:
         """Where it is: d = t e + (Rₖ₊₁ − Rₖ) n × e across the axes n, and w from part to part."""
         points, first = self.points.places(kinematics), self.pulleys[self.lifts] - 1
         turned = kinematics.rotation.take(self.points.frame[self.carrier], 0)
@@ -80,18 +85,22 @@ class RopeRow(RobotRow):
         size = square_root(square)
         e = size[:, None] * flat - offset[:, None] * cross(n, flat)
         e = e / (square + offset**2)[:, None]
-        k = len(step)
-        e_now, share, arcs = e[:k], np.ones(k), self._arcs(axis, e)
+        k, rim = len(step), np.flatnonzero(self.mark.any(axis=1))
+        e[rim] = apply(turned[rim], self.mark[rim])
+        middle = self.middle + self.winding @ q
+        e_now, share, arcs = e[:k], np.ones(k), self._arcs(axis, e, middle)
         lying = arcs
         if self.lifts.size:
             off = where(above(arcs[self.lifts], 0.0), 0.0, 1.0)
             share = np.concatenate((1.0 - off @ self.past, off))
             e_now = share[:k, None] * e_now + self.past.T @ (off[:, None] * e[k:])
             beyond = arcs[self.lifts]
-            arcs = self._arcs(axis, e_now)
+            arcs = self._arcs(axis, e_now, middle)
             arcs[self.lifts] = beyond
             lying = arcs.copy()
             lying[self.lifts] = at_least(beyond, 0.0)
+        bent = share / size
+        bent[rim] = size[rim] = 0.0
         across = self._together(share * size)
         across = across + self.together[:, self.pulleys] @ (
             np.abs(self.radius[self.pulleys]) * lying
@@ -102,15 +111,15 @@ class RopeRow(RobotRow):
         pull = (parts @ (across / total))[:, None] * e_now
         pull = pull + (parts @ (along / total))[:, None] * axis
         lengths = np.stack((across, along, total))
-        return _Way(points, step, axis, size, e, share, arcs, lengths, e_now, pull)
+        return _Way(points, step, axis, size, e, bent, arcs, lengths, e_now, pull)
 
-    def _arcs(self, axis: Array, e: Array) -> Array:
+    def _arcs(self, axis: Array, e: Array, middle: Array) -> Array:
         """Angles from the part before each pulley to the part after it, (p,)."""
         met, left = e[self.pulleys - 1], e[self.pulleys]
         sine = self.side * dot(axis[self.pulleys], cross(met, left))
         angle = polar_angle(sine, dot(met, left))
         turn = 2.0 * np.pi
-        found: Array = angle + turn * nearest_integer((self.middle - angle) / turn)
+        found: Array = angle + turn * nearest_integer((middle - angle) / turn)
         return found
 
     def _and_past(self, parts: Array) -> Array:
@@ -143,13 +152,15 @@ class RopeRow(RobotRow):
         found: Array = self.points.moved[self.carrier] * np.any(self.axis, axis=1, keepdims=True)
         return found
 
-    def evaluate(self, kinematics: FrameKinematics, v: Array) -> tuple[Array, Array, Array]:
+    def evaluate(
+        self, kinematics: FrameKinematics, q: Array, v: Array
+    ) -> tuple[Array, Array, Array]:
         """Row (nv,), residual, and ψ̈ at q̈ = 0: Σ (s s̈ + ṡ² + z z̈ + ż² − ℓ̇²)/ℓ of stretches.
 
         Motions are seen from the links that carry the axes. A straight part adds
         e·Δa + (|u|² − (e·u)²)/t to s̈, with u = Δv across the axis.
         """
-        way = self.way(kinematics)
+        way = self.way(kinematics, q)
         jacobian, moving = kinematics.jacobian, self.points.moved * v
         velocity = moving @ jacobian[:3].T + cross(moving @ jacobian[3:].T, way.points)
         _, _, acceleration = self.points.motion(kinematics, v)
@@ -163,7 +174,7 @@ class RopeRow(RobotRow):
         straight = np.stack((dot(way.along, u), dot(way.along, change)), axis=1)
         (s_1, s_2), u = (self.together @ straight).T, self._and_past(u)
         bend = dot(u, u) - dot(way.e, u) ** 2
-        s_2 = s_2 + self._together(way.share * bend / way.size)
+        s_2 = s_2 + self._together(way.bent * bend)
         (s, z, length), z_1 = way.lengths, self.together @ climb
         z_2 = self.together @ dot(way.axis, change)
         rate = (s * s_1 + z * z_1) / length
@@ -179,7 +190,7 @@ class RopeRows(RowFamily):
 
     def position(self, kinematics: FrameKinematics, t: float, q: Array) -> tuple[Array, Array]:
         """A and residuals in m; see :class:`RowFamily`."""
-        found = [(rope, rope.way(kinematics)) for rope in self.ropes]
+        found = [(rope, rope.way(kinematics, q)) for rope in self.ropes]
         psi = [way.lengths[2].sum() - rope.length for rope, way in found]
         return np.stack([rope.row(kinematics, way) for rope, way in found]), np.stack(psi)
 
@@ -187,7 +198,7 @@ class RopeRows(RowFamily):
         self, kinematics: FrameKinematics, t: float, q: Array, v: Array
     ) -> ConstraintTerms:
         """The rows at a state; see :class:`RowFamily`."""
-        found = [rope.evaluate(kinematics, v) for rope in self.ropes]
+        found = [rope.evaluate(kinematics, q, v) for rope in self.ropes]
         A, residual, bias = (np.stack(part) for part in zip(*found, strict=True))
         return ConstraintTerms(A, bias, residual, A @ v)
 
@@ -195,7 +206,7 @@ class RopeRows(RowFamily):
         """Magnitudes of both ends of each part, added."""
         found = []
         for rope in self.ropes:
-            way = rope.way(kinematics)
+            way = rope.way(kinematics, q)
             ends = np.zeros((2, *way.points.shape))
             ends[0, 1:], ends[1, :-1] = way.pull, way.pull
             found.append(sum(np.abs(rope.pulled(kinematics, way.points, end)) for end in ends))

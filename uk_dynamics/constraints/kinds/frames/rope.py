@@ -2,12 +2,13 @@
 
 """A rope that is led through points of several links, and over pulleys or round pegs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.kinds.keys import direction, number, unit_axis
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting, random_axis
 from uk_dynamics.constraints.rows.mass_points import MassPoints
@@ -30,19 +31,20 @@ class _Point(NamedTuple):
     side: float  # where a pulley is, 1: on the left, −1: on the right; 0: it is a point
     radius: float  # in m
     axis: Direction  # of a pulley in the link, a unit vector
-    lifts_off: bool  # whether the rope may lift off
+    lifts_off: bool  # whether the rope may lift off, as off every drum
+    turns: float | None  # on a drum while all joints are at 0; None: it is none
 
     @classmethod
     def from_data(cls, data: Data) -> "_Point":
         """Read one of the points."""
         place, side = map(float, data.get("xyz", (0.0, 0.0, 0.0))), data.get("side")
         radius, lifts_off = float(data.get("radius", 0.0)), data.get("lifts_off", False)
-        if side is not None and not (radius or lifts_off):
-            problem = "0 is an edge, which keeps no rope; add lifts_off: true, or give a radius"
+        if side is not None and not radius and (not lifts_off or "turns" in data):
+            problem = "0 is an edge, which keeps no rope; give a radius, or lifts_off: true alone"
             raise MechanismFileError(problem, place="radius")
-        turn = 0.0 if side is None else _SIDES[side]
-        axis = unit_axis(data.get("axis", (0, 0, 1)), "axis")
-        return cls(data["link"], tuple(place), turn, radius, axis, lifts_off)
+        turn, turns = 0.0 if side is None else _SIDES[side], data.get("turns")
+        axis, off = unit_axis(data.get("axis", (0, 0, 1)), "axis"), lifts_off or turns is not None
+        return cls(data["link"], tuple(place), turn, radius, axis, off, turns)
 
 
 @dataclass(frozen=True)
@@ -77,16 +79,10 @@ class Rope(Kind):
                 "properties": {
                     "link": {"$ref": "common.schema.json#/definitions/link"},
                     "xyz": {"$ref": "common.schema.json#/definitions/xyz"},
-                    "radius": number(
-                        "m",
-                        "Of a pulley, in m; 0, with lifts_off: an edge.",
-                        0.1,
-                        title="Radius",
-                        minimum=0,
-                    ),
+                    "radius": number("m", "Of a pulley or drum.", 0.1, title="Radius", minimum=0),
                     "axis": direction(
-                        "Of a pulley, in the link; any length but zero. Pulleys between the same"
-                        " two points have parallel axes, and keep them in all motions.",
+                        "Of a pulley, in the link; any length but zero. Between the same two points"
+                        " all axes are parallel in all motions.",
                         [0, 1, 0],
                         title="Axis",
                         default=[0, 0, 1],
@@ -100,15 +96,23 @@ class Rope(Kind):
                     },
                     "lifts_off": {
                         "title": "Lifts off",
-                        "description": "Whether the rope lifts off where it would be bent away,"
-                        " as off a peg; default: the pulley keeps it.",
+                        "description": "Whether the rope leaves it where it would be bent away, as"
+                        " it leaves a peg, or an edge, of radius 0; default: the pulley keeps it.",
                         "type": "boolean",
                         "default": False,
                     },
+                    "turns": number(
+                        "turns",
+                        "Of a rope that begins or ends on a drum, whose link a joint turns about"
+                        " the axis: those on it while all joints are at 0.",
+                        5.0,
+                        title="Turns",
+                        minimum=0,
+                    ),
                 },
                 "required": ["link"],
                 "dependencies": {
-                    **{key: ["radius"] for key in ("side", "axis", "lifts_off")},
+                    **{key: ["radius"] for key in ("side", "axis", "lifts_off", "turns")},
                     "radius": ["side"],
                 },
                 "additionalProperties": False,
@@ -128,10 +132,16 @@ class Rope(Kind):
         for k, one in enumerate(data["points"]):
             with inside("", f"points.{k}"):
                 points.append(_Point.from_data(one))
-        for k in (0, len(points) - 1):
-            if points[k].side:
-                problem = "a rope begins and ends at points; take radius and side away"
+            if k in (0, len(data["points"]) - 1) and points[k].side and points[k].turns is None:
+                problem = "a rope begins and ends at points or on drums; take radius and side away"
+                problem += ", or add turns, those on the drum while all joints are at 0"
                 raise MechanismFileError(problem, place=f"points.{k}")
+        if any(one.turns is not None for one in points[1:-1]):
+            problem = "a rope is tied to drums at its ends; take the turns between them away"
+            raise MechanismFileError(problem, place="points")
+        if all(one.side for one in points):
+            problem = "between its two drums it needs a point; or couple them by a joint_coupling"
+            raise MechanismFileError(problem, place="points")
         for k, (one, other) in enumerate(pairwise(points)):
             if one.lifts_off and other.lifts_off:
                 problem = f"it lifts off both this and points.{k}; put a point between them"
@@ -142,60 +152,46 @@ class Rope(Kind):
         """The length."""
         model = setting.model
         fixed = {} if WORLD in model.link_names else {WORLD: model.description.root}
+        # a drum is followed by the end on its rim, whose place comes of where the rope leaves it
+        rims = [[x._replace(side=0.0)] * (x.turns is not None) for x in self.points]
+        route = [*rims[0], *self.points, *rims[-1]]
         with located(place="points"):
-            names = [fixed.get(one.link, one.link) for one in self.points]
+            names = [fixed.get(one.link, one.link) for one in route]
             frame = np.array([model.frame_index(name) for name in names], np.intp)
         part, moved = np.full(len(frame), 1.0 / len(frame)), model.ancestor_mask[frame]
-        points = MassPoints(frame, part, np.array([one.place for one in self.points]), moved)
-        side, axes = (
-            np.array([x.side for x in self.points]),
-            np.array([x.axis for x in self.points]),
-        )
-        ends = np.flatnonzero(side == 0.0)
+        points = MassPoints(frame, part, np.array([one.place for one in route]), moved)
+        side, axes = (np.array([getattr(x, key) for x in route]) for key in ("side", "axis"))
+        ends, pulleys = np.flatnonzero(side == 0.0), np.flatnonzero(side)
         stretch = np.repeat(np.arange(len(ends) - 1), np.diff(ends))  # of each straight part
-        carrier, pulleys = ends[stretch] + 1, np.flatnonzero(side)
+        carrier = ends[stretch] + 1
+        drums = [k for k in pulleys.tolist() if route[k].turns is not None]
+        for k in drums:
+            carrier[stretch == stretch[k]] = k
         for k in pulleys.tolist():
-            if self._reversed(k, int(carrier[k]), points, model):
-                side[k] = -side[k]
-        lifts = np.flatnonzero([self.points[k].lifts_off for k in pulleys])
-        steps = np.eye(len(stretch))
+            with inside("", f"points.{k - len(rims[0])}.axis"):
+                side[k] *= _along(axes, points, [int(carrier[k]), k], model)
+        lifting = np.array([route[k].lifts_off for k in pulleys], dtype=bool)
+        left_out, steps = pulleys[lifting], np.eye(len(stretch))
         row = RopeRow(
             "length",
             length=self.length,
             points=points,
-            radius=side * [one.radius for one in self.points],
+            radius=side * [one.radius for one in route],
             pulleys=pulleys,
             side=side[pulleys],
-            middle=np.where([self.points[k].lifts_off for k in pulleys], 0.0, 0.5 * np.pi),
-            lifts=lifts,
-            past=steps[pulleys[lifts] - 1] + steps[pulleys[lifts]],
+            middle=np.where(lifting, 0.0, 0.5 * np.pi),
+            winding=np.zeros((len(pulleys), model.nq)),
+            lifts=np.flatnonzero(lifting),
+            past=steps[left_out - 1] + steps[left_out],
             carrier=carrier,
             axis=axes[carrier] * (side[carrier] != 0.0)[:, None],
+            mark=np.zeros((len(stretch), 3)),
             together=np.equal.outer(np.arange(len(ends) - 1), stretch).astype(float),
         )
+        for k in drums:
+            with inside("", f"points.{k - len(rims[0])}"):
+                row = _wound(row, k, k > len(rims[0]), route[k].turns or 0.0, model)
         return (row,)
-
-    def _reversed(self, k: int, first: int, points: MassPoints, model: RobotModel) -> bool:
-        """Whether the axis of a pulley points against that of the first in its stretch.
-
-        Raises:
-            MechanismFileError: They are not parallel in all configurations, or the pulleys overlap.
-        """
-        workspace = model.workspace()
-        turned = workspace.rotation[points.frame[[first, k]]]
-        axis, other = apply(turned, np.array([self.points[k].axis for k in (first, k)]))
-        turning = (points.moved[k] - points.moved[first])[:, None] * workspace.jacobian[3:].T
-        for tilt, why in (
-            (cross(axis, other), "is not parallel to"),
-            (cross(turning, axis), "turns in some motions against"),
-        ):
-            if np.abs(tilt).max(initial=0.0) > _PARALLEL:
-                raise MechanismFileError(
-                    f"the axis of this pulley {why} that of points.{first}; give the rope a point"
-                    " between them, or parallel axes",
-                    place=f"points.{k}.axis",
-                )
-        return bool(axis @ other < 0.0)
 
     @classmethod
     def sample(cls, rng: np.random.Generator, robot: SampleRobot) -> dict[str, Any]:
@@ -208,3 +204,49 @@ class Rope(Kind):
             pulley["lifts_off"] = bool(rng.uniform() < 0.5)
             points.insert(1, {"link": str(rng.choice(list(robot.links))), **pulley})
         return {"length": float(rng.uniform(0.5, 3.0)), "points": points}
+
+
+def _along(axes: Array, points: MassPoints, two: list[int], model: RobotModel) -> float:
+    """1 where the axes of two pulleys point the same way, −1 where they point against each other.
+
+    Raises:
+        MechanismFileError: They are not parallel in all configurations.
+    """
+    workspace = model.workspace()
+    axis, other = apply(workspace.rotation[points.frame[two]], axes[two])
+    turning = (points.moved[two[1]] - points.moved[two[0]])[:, None] * workspace.jacobian[3:].T
+    for tilt, why in ((cross(axis, other), "not"), (cross(turning, axis), "in some motions not")):
+        if np.abs(tilt).max(initial=0.0) > _PARALLEL:
+            problem = f"{why} parallel to that of another pulley of the same part of the rope; give"
+            raise MechanismFileError(f"{problem} it a point between them, or parallel axes")
+    return 1.0 if axis @ other > 0.0 else -1.0
+
+
+def _wound(row: RopeRow, k: int, last: bool, turns: float, model: RobotModel) -> RopeRow:
+    """The row of a rope that is tied to the rim of a drum, its point k, after so many turns.
+
+    Raises:
+        MechanismFileError: No joint of its own turns the drum about its axis, or turns cannot be
+            counted, since the rope comes from inside of the drum while all joints are at 0.
+    """
+    frame, workspace = model.body_frames[row.points.frame[k]], model.workspace()
+    straight, rim, sense = (k - 1, k, 1.0) if last else (k, 0, -1.0)
+    way = row.way(workspace, model.neutral())
+    n, e, pulley = way.axis[k], way.e[straight], np.flatnonzero(row.pulleys == k)
+    sense *= float(row.side[pulley[0]])
+    winding = row.winding.copy()
+    if frame.body >= 0 and (body := model.bodies[frame.body]).kind == "revolute":
+        winding[pulley, body.position] = sense * n @ workspace.jacobian[3:, body.velocity]
+    if abs(np.abs(winding[pulley]).sum() - 1.0) > _PARALLEL**2:
+        problem = "no joint of its own turns the link of this drum about its axis; correct the axis"
+        raise MechanismFileError(f"{problem}, or name the link that turns", place="axis")
+    if np.linalg.norm(e) < 1.0 - _PARALLEL:
+        problem = "while all joints are at 0 the rope comes from inside of this drum, where its"
+        raise MechanismFileError(f"{problem} turns cannot be counted; move a joint or the drum")
+    angle, middle, mark = 2.0 * np.pi * turns, row.middle.copy(), row.mark.copy()
+    middle[pulley], center = angle, row.points.center.copy()
+    direction = np.cos(angle) * e + sense * np.sin(angle) * np.cross(n, e)
+    mark[rim] = workspace.rotation[row.points.frame[k]].T @ direction
+    center[k + 1 if last else 0] -= row.radius[k] * np.cross(row.axis[rim], mark[rim])
+    points = replace(row.points, center=center)
+    return replace(row, points=points, middle=middle, winding=winding, mark=mark)
