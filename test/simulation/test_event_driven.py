@@ -438,7 +438,7 @@ def test_rollouts_that_pass_over_contacts_and_switches_of_them_are_refused():
 def test_exports_say_that_contacts_are_missing():
     text = f"contacts: {{floor: {FLOOR % 0.5}}}\njoints: {{z: {{stop: {{hard: true}}}}}}"
     ball = mechanism(BALL, text)
-    remarks = " ".join(map(str, export_mechanism(ball, "mjcf").remarks))
+    remarks = " ".join(map(str, export_mechanism(ball, "sdf").remarks))
     for name in ("floor", "z.lower_stop", "z.upper_stop"):
         assert name in remarks
 
