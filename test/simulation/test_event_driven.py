@@ -307,7 +307,9 @@ def test_check_and_describe_know_contacts(tmp_path):
     text = (BLOCK % (0.0, 0.5)).replace("root: floating", "urdf: block.urdf, root: floating")
     (tmp_path / "block.yaml").write_text(f"schema: 1{text}")
     found = [str(one) for one in check_file(tmp_path / "block.yaml")]
-    assert any("corner.1" in one and "0.05 m or rad inside" in one for one in found)
+    (inside,) = (one for one in found if "0.05 m or rad inside" in one)
+    assert "corner.1" in inside
+    assert "as do 3 more" in inside
 
 
 def test_fixed_steps_are_refused_by_name():
@@ -316,6 +318,7 @@ def test_fixed_steps_are_refused_by_name():
         simulate(ball, ball.state({"z": 0.5}), 1.0, method="rk4")
 
 
+CONE = "contacts: {a: {parent: {link: world}, child: {link: ball}, surface: {type: cone}}}"
 WELD = """
 constraints: {a: {type: weld, one_sided: at_least, parent: {link: world}, child: {link: ball}}}
 """
@@ -331,6 +334,7 @@ constraints: {a: {type: weld, one_sided: at_least, parent: {link: world}, child:
         ("joints: {z: {stop: {restitution: 0.5}}}", "either a spring"),
         ("joints: {z: {stop: {hard: true, stiffness: 5}}}", "either a spring"),
         (WELD, "no single number"),
+        (CONE, r"surface.type: unknown \"cone\"; valid are: sphere,"),
     ],
 )
 def test_mistakes_are_said_in_one_line(text, problem):

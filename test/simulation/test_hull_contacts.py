@@ -199,7 +199,9 @@ def test_what_is_no_hull_is_refused() -> None:
         simulate(machine, state, 0.01, method="DOP853")
     with pytest.raises(InputError, match="there are no derivatives of them"):
         MotionDerivatives(machine).at(state)
-    with pytest.raises(InputError, match=r"contacts\.c0\.from: the collision shape of \"b0\" is a"):
+    with pytest.raises(
+        InputError, match=r"contacts\.c0\.surface: the collision shape of \"b0\" is a"
+    ):
         boxes(box("b0", shape='<sphere radius="0.1"/>'))
     with pytest.raises(MechanismFileError, match=r"contacts\.c0\.radius: both bodies are those of"):
         boxes(box("b0"), radius=0.1)

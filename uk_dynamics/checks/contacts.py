@@ -23,15 +23,20 @@ def inside(subject: Subject) -> Iterator[Finding]:
         return
     start = State(0.0, q, np.zeros(mechanism.model.nv))
     contacts = ContactDynamics(mechanism)
+    deep: dict[str, list[tuple[float, str]]] = {}  # of each entry
     for name, gap in zip(contacts.names, contacts.places(start).gap.tolist(), strict=True):
         if gap < -CLOSE:
-            yield Finding(
-                "limits",
-                "error",
-                (name,),
-                f"starts {-gap:.3g} m or rad inside: simulations cannot begin there",
-                "choose another initial_guess, or see which way the z axis of its plane points",
-            )
+            deep.setdefault(name.partition(".")[0], []).append((-float(f"{gap:.3g}"), name))
+    for points in deep.values():
+        most, name = max(points, key=lambda one: one[0])  # the first of those that are alike
+        more = f", as do {len(points) - 1} more of its points" if len(points) > 1 else ""
+        yield Finding(
+            "limits",
+            "error",
+            (name,),
+            f"starts {most:g} m or rad inside{more}: simulations cannot begin there",
+            "choose another initial_guess, or see which way the z axis of its plane points",
+        )
 
 
 def ropes(subject: Subject) -> Iterator[Finding]:

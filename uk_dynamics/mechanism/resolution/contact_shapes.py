@@ -48,7 +48,8 @@ def with_shapes(spec: MechanismSpec, description: RobotDescription) -> Mechanism
     """
     found: list[ContactSpec] = []
     for contact in spec.contacts:
-        with located(spec.file, f"contacts.{contact.name}.from"):
+        key = "surface" if contact.both_from_collision else "from"
+        with located(spec.file, f"contacts.{contact.name}.{key}"):
             if contact.both_from_collision:
                 found += _of_both(contact, description)
             else:
