@@ -216,3 +216,20 @@ def test_what_does_not_fit_together_is_refused():
     one = controller()
     with pytest.raises(InputError, match="a controller of its own"):
         simulate_many(mechanism, [state, state], 0.1, controllers=[one, one], control_period=PERIOD)
+    with pytest.raises(InputError, match="controllers and a control period, or neither"):
+        simulate_many(mechanism, [state], 0.1, controllers=[one])
+    with pytest.raises(InputError, match="controllers and a control period, or neither"):
+        simulate_many(mechanism, [state], 0.1, control_period=PERIOD)
+
+
+@pytest.mark.parametrize("method", [None, "moreau"])
+def test_what_nothing_controls_moves_as_by_itself(method):
+    lift = joint("z", "base", "ball", kind="prismatic", axis="0 0 1")
+    floor = "contacts: {floor: {parent: {link: base}, child: {link: ball}, restitution: 0.5}}"
+    ball = mechanism(link("base") + link("ball", 2.0) + lift, floor)
+    starts = [ball.state({"z": z}) for z in (0.1, 0.2, 0.3)]
+    found = simulate_many(ball, starts, 0.4, method=method, backend="interpreted")
+    for start, run in zip(starts, found, strict=True):
+        single = simulate(ball, start, 0.4, method=method, backend="interpreted")
+        np.testing.assert_array_equal(run.q, single.q)
+        assert run.v.max() > 0.5  # m/s: it leaves the floor again

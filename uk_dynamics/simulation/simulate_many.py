@@ -82,8 +82,8 @@ def simulate_many(
     states: Sequence[State],
     duration: float,
     *,
-    controllers: Sequence[Controller],
-    control_period: float,
+    controllers: Sequence[Controller] | None = None,
+    control_period: float | None = None,
     delay: float = 0.0,
     method: str | None = None,
     step: float | None = None,
@@ -91,7 +91,7 @@ def simulate_many(
     backend: Backend = "auto",
     threads: int | None = None,
 ) -> list[Trajectory]:
-    """Simulate many motions under control: of Monte Carlo studies, tuning, learning.
+    """Simulate many motions: of Monte Carlo studies, tuning, learning.
 
     The results are those of :func:`simulate` to rounding. Controllers of one kind whose mechanisms
     differ in nothing but parameters (:meth:`Mechanism.with_parameters`) are moved in C side by
@@ -105,7 +105,8 @@ def simulate_many(
         states: Initial states, (K,), at one time.
         duration: In s.
         controllers: A controller for each, made for its mechanism; none may serve two motions.
-        control_period: Efforts are held for this time, in s.
+            None: the motors rest, and each motion has a thread.
+        control_period: Efforts of controllers are held for this time, in s.
         delay: From a state until its efforts act, in s; as of :func:`simulate`.
         method: ``rk4`` or ``semi_implicit_euler``; others of :func:`simulate` one after the other,
             but ``moreau`` a motion a thread. None: as of :func:`simulate`.
@@ -119,7 +120,8 @@ def simulate_many(
         K trajectories.
 
     Raises:
-        InputError: Numbers of mechanisms, states and controllers differ; no GPU, or one does not
+        InputError: Numbers of mechanisms, states and controllers differ; controllers without a
+            control period, or with ``gpu`` none; no GPU, or one does not
             move these; or as of :func:`simulate`.
         SimulationError: As of :func:`simulate`.
         WrongLibraryError: With ``compiled`` and ``gpu``: what moves them in C answers otherwise
@@ -127,19 +129,22 @@ def simulate_many(
     """
     on_gpu, backend = backend == "gpu", "compiled" if backend == "gpu" else backend
     each = [mechanisms] * len(states) if isinstance(mechanisms, Mechanism) else list(mechanisms)
-    counts = {len(each), len(states), len(controllers)}
-    if len(counts) != 1 or len({id(controller) for controller in controllers}) != len(controllers):
+    laws = [None] * len(states) if controllers is None else list(controllers)
+    own = len(states) if controllers is None else len(set(map(id, controllers)))
+    if not len(each) == len(states) == len(laws) == own:
         raise InputError(
             "expected a controller of its own for each of as many states and mechanisms, found"
-            f" {len(each)} mechanisms, {len(states)} states, {len(controllers)} controllers"
+            f" {len(each)} mechanisms, {len(states)} states, {len(laws)} controllers"
         )
+    if (controllers is None) != (control_period is None) or (on_gpu and controllers is None):
+        raise InputError("expected controllers and a control period, or neither of them")
 
     def alone(k: int) -> Trajectory:
         return simulate(
             each[k],
             states[k],
             duration,
-            controller=controllers[k],
+            controller=laws[k],
             control_period=control_period,
             delay=delay,
             method=method,
@@ -151,8 +156,8 @@ def simulate_many(
     if len(states) < (1 if on_gpu else 2):
         return [alone(k) for k in range(len(states))]
     check_delay(delay)
-    method = method or default_method(each[0], held=True)
-    if method == "moreau" and not on_gpu:
+    method = method or default_method(each[0], held=control_period is not None)
+    if controllers is None or control_period is None or (method == "moreau" and not on_gpu):
         # Which contacts are closed, and how often a step is solved for, is particular to a motion:
         # in lanes all would wait for the slowest. So each is moved as by itself.
         found_each: list[Trajectory | None] = [None] * len(states)
