@@ -159,15 +159,17 @@ def _default(node: Node, required: bool) -> str:
 
 
 def _rows(node: Node, prefix: str = "") -> Iterator[tuple[str, ...]]:
-    """A row per key; keys of mappings without a section of their own follow theirs."""
+    """A row per key; keys of mappings and entries without a section of their own follow theirs."""
     required = node.schema.get("required", ())
     for key in node.keys:
         if key == "type" and not node[key].schema:
             continue
         part = node[key]
         yield code(prefix + key), _value(part), _default(part, key in required), part.text
-        if part.keys and part.name not in _SECTIONS:
-            yield from _rows(part, f"{prefix}{key}.")
+        entry = node.schemas.resolve(part.schema.get("items", {}), part.file)
+        for below, sign in ((part, ""), (entry, "[]")):
+            if below.keys and below.name not in _SECTIONS:
+                yield from _rows(below, f"{prefix}{key}{sign}.")
 
 
 def _keys(node: Node) -> str:

@@ -203,9 +203,12 @@ TILTED, EDGE = FIXED.replace("base", "drum"), FIXED.replace("0.1", "0, lifts_off
 @pytest.mark.parametrize(
     ("points", "problem"),
     [
-        ("[{link: load}, {link: drum, radius: 0.1, side: left}]", r"points\.1: .* or add turns"),
+        (
+            "[{link: load}, {link: drum, radius: 0.1, side: left}]",
+            r"points\.1: .* or add turns",
+        ),
         ("[{link: load}, {link: drum, turns: 1}]", "radius"),
-        (f"[{{link: load}}, {DRUM % ('left', 1)}, {{link: base}}]", "points: .* at its ends"),
+        (f"[{{link: load}}, {DRUM % ('left', 1)}, {{link: base}}]", r"points\.1: take turns away"),
         (f"[{DRUM % ('left', 1)}, {DRUM % ('left', 1)}]", "points: between its two drums"),
         (f"[{{link: load}}, {FIXED}]", r"points\.1\.axis: no joint of its own"),
         (f"[{{link: load}}, {TILTED}]", "no joint of its own"),

@@ -294,5 +294,5 @@ def test_check_sees_a_rope_that_does_not_lie_on_its_pulley(place, side, severity
 
 def test_a_rope_does_not_end_on_a_pulley() -> None:
     points = f"[{{link: heavy}}, {SHEAVE}]"
-    with pytest.raises(MechanismFileError, match=r"k\.points\.1: a rope begins and ends at points"):
+    with pytest.raises(MechanismFileError, match=r"k\.points\.1: ends are points, or drums"):
         mechanism(WEIGHTS, f"constraints: {{k: {{type: rope, length: 1, points: {points}}}}}")

@@ -56,7 +56,7 @@ def ropes(subject: Subject) -> Iterator[Finding]:
                 continue
             for k in np.flatnonzero(way.arcs < 0.0):
                 problem, remedy = "unwound from the drum", "give it more turns, or turn it back"
-                if k not in row.lifts:
+                if not row.lifts[k]:
                     problem, remedy = "bent away from the pulley", "look at its side and axis"
                 elif not row.winding[k].any():
                     continue

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uk_dynamics.arrays import Indices
+from uk_dynamics.arrays import Flags, Indices
 from uk_dynamics.constraints.rows.mass_points import MassPoints
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
 from uk_dynamics.constraints.rows.row import ConstraintTerms, RobotRow, RowFamily
@@ -59,7 +59,7 @@ class RopeRow(RobotRow):
     side: Array  # of them, 1 on the left, −1 on the right, (p,)
     middle: Array  # arcs are within half a turn of it, at q = 0, (p,), in rad
     winding: Array  # and change of it by joints that turn drums, (p, nq)
-    lifts: Indices  # off which of the pulleys it lifts, drums among them, (l,)
+    lifts: Flags  # off which of the pulleys it lifts, l of them, drums among them, (p,)
     past: Array  # 1 for the straight parts that it then leaves out, two each, (l, k)
     carrier: Indices  # which of the points carries the axis of each straight part, (k,)
     axis: Array  # of the pulleys at each straight part in that link, (k, 3); zero: there are none
@@ -88,30 +88,23 @@ class RopeRow(RobotRow):
         k, rim = len(step), np.flatnonzero(self.mark.any(axis=1))
         e[rim] = apply(turned[rim], self.mark[rim])
         middle = self.middle + self.winding @ q
-        e_now, share, arcs = e[:k], np.ones(k), self._arcs(axis, e, middle)
-        lying = arcs
-        if self.lifts.size:
+        now, share, arcs = e[:k], np.ones(k), self._arcs(axis, e, middle)
+        if self.past.size:
             off = where(above(arcs[self.lifts], 0.0), 0.0, 1.0)
             share = np.concatenate((1.0 - off @ self.past, off))
-            e_now = share[:k, None] * e_now + self.past.T @ (off[:, None] * e[k:])
-            beyond = arcs[self.lifts]
-            arcs = self._arcs(axis, e_now, middle)
-            arcs[self.lifts] = beyond
-            lying = arcs.copy()
-            lying[self.lifts] = at_least(beyond, 0.0)
+            now = share[:k, None] * now + self.past.T @ (off[:, None] * e[k:])
+            arcs = np.where(self.lifts, arcs, self._arcs(axis, now, middle))
+        lying = np.where(self.lifts, at_least(arcs, 0.0), arcs)
         bent = share / size
         bent[rim] = size[rim] = 0.0
-        across = self._together(share * size)
-        across = across + self.together[:, self.pulleys] @ (
-            np.abs(self.radius[self.pulleys]) * lying
-        )
+        on_pulleys = np.abs(self.radius[self.pulleys]) * lying
+        across = self._together(share * size) + self.together[:, self.pulleys] @ on_pulleys
         along = self.together @ dot(axis, step)
         total = square_root(across * across + along * along + _TINY)
         parts = self.together.T
-        pull = (parts @ (across / total))[:, None] * e_now
-        pull = pull + (parts @ (along / total))[:, None] * axis
+        pull = (parts @ (across / total))[:, None] * now + (parts @ (along / total))[:, None] * axis
         lengths = np.stack((across, along, total))
-        return _Way(points, step, axis, size, e, bent, arcs, lengths, e_now, pull)
+        return _Way(points, step, axis, size, e, bent, arcs, lengths, now, pull)
 
     def _arcs(self, axis: Array, e: Array, middle: Array) -> Array:
         """Angles from the part before each pulley to the part after it, (p,)."""
@@ -152,9 +145,7 @@ class RopeRow(RobotRow):
         found: Array = self.points.moved[self.carrier] * np.any(self.axis, axis=1, keepdims=True)
         return found
 
-    def evaluate(
-        self, kinematics: FrameKinematics, q: Array, v: Array
-    ) -> tuple[Array, Array, Array]:
+    def evaluate(self, kinematics: FrameKinematics, q: Array, v: Array) -> tuple[Array, ...]:
         """Row (nv,), residual, and ψ̈ at q̈ = 0: Σ (s s̈ + ṡ² + z z̈ + ż² − ℓ̇²)/ℓ of stretches.
 
         Motions are seen from the links that carry the axes. A straight part adds

@@ -2,7 +2,7 @@
 
 """A rope that is led through points of several links, and over pulleys or round pegs."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
@@ -21,6 +21,7 @@ from uk_dynamics.model.urdf import WORLD
 
 _PARALLEL = 1e-6  # rad: about the rounding of hand-written angles
 _SIDES = {"left": 1.0, "right": -1.0}
+_OF_PULLEYS = ("side", "axis", "lifts_off", "turns")
 
 
 class _Point(NamedTuple):
@@ -72,14 +73,14 @@ class Rope(Kind):
         "points": {
             "description": "Where it begins, what it is led through without friction, and where it"
             " ends; xyz in the link, in m. With a radius it is the centre of a pulley or peg, over"
-            " which the rope lies on an arc.",
+            " which the rope lies on an arc. An end with turns is a drum, which a joint turns.",
             "type": "array",
             "items": {
                 "type": "object",
                 "properties": {
                     "link": {"$ref": "common.schema.json#/definitions/link"},
                     "xyz": {"$ref": "common.schema.json#/definitions/xyz"},
-                    "radius": number("m", "Of a pulley or drum.", 0.1, title="Radius", minimum=0),
+                    "radius": number("m", "Of a pulley, in m.", 0.1, title="Radius", minimum=0),
                     "axis": direction(
                         "Of a pulley, in the link; any length but zero. Between the same two points"
                         " all axes are parallel in all motions.",
@@ -89,32 +90,23 @@ class Rope(Kind):
                     ),
                     "side": {
                         "title": "Side",
-                        "description": "Where the pulley is, seen along the rope from its first"
-                        " point with the axis up.",
+                        "description": "Where it is, seen along the rope with the axis up.",
                         "enum": ["left", "right"],
                         "examples": ["right"],
                     },
                     "lifts_off": {
                         "title": "Lifts off",
-                        "description": "Whether the rope leaves it where it would be bent away, as"
-                        " it leaves a peg, or an edge, of radius 0; default: the pulley keeps it.",
+                        "description": "Whether the rope leaves it where the straight way clears"
+                        " it, as a peg, or an edge, of radius 0; default: the pulley keeps it.",
                         "type": "boolean",
                         "default": False,
                     },
                     "turns": number(
-                        "turns",
-                        "Of a rope that begins or ends on a drum, whose link a joint turns about"
-                        " the axis: those on it while all joints are at 0.",
-                        5.0,
-                        title="Turns",
-                        minimum=0,
+                        "turns", "On the drum, with all joints at 0.", 5.0, title="Turns", minimum=0
                     ),
                 },
                 "required": ["link"],
-                "dependencies": {
-                    **{key: ["radius"] for key in ("side", "axis", "lifts_off", "turns")},
-                    "radius": ["side"],
-                },
+                "dependencies": {"radius": ["side"]} | {key: ["radius"] for key in _OF_PULLEYS},
                 "additionalProperties": False,
             },
             "minItems": 2,
@@ -132,13 +124,12 @@ class Rope(Kind):
         for k, one in enumerate(data["points"]):
             with inside("", f"points.{k}"):
                 points.append(_Point.from_data(one))
-            if k in (0, len(data["points"]) - 1) and points[k].side and points[k].turns is None:
-                problem = "a rope begins and ends at points or on drums; take radius and side away"
-                problem += ", or add turns, those on the drum while all joints are at 0"
+            end = k in (0, len(data["points"]) - 1)
+            if points[k].side and end == (points[k].turns is None):
+                problem = "take turns away; drums are where a rope begins or ends"
+                if end:
+                    problem = "ends are points, or drums: take radius and side away, or add turns"
                 raise MechanismFileError(problem, place=f"points.{k}")
-        if any(one.turns is not None for one in points[1:-1]):
-            problem = "a rope is tied to drums at its ends; take the turns between them away"
-            raise MechanismFileError(problem, place="points")
         if all(one.side for one in points):
             problem = "between its two drums it needs a point; or couple them by a joint_coupling"
             raise MechanismFileError(problem, place="points")
@@ -181,7 +172,7 @@ class Rope(Kind):
             side=side[pulleys],
             middle=np.where(lifting, 0.0, 0.5 * np.pi),
             winding=np.zeros((len(pulleys), model.nq)),
-            lifts=np.flatnonzero(lifting),
+            lifts=lifting,
             past=steps[left_out - 1] + steps[left_out],
             carrier=carrier,
             axis=axes[carrier] * (side[carrier] != 0.0)[:, None],
@@ -190,7 +181,7 @@ class Rope(Kind):
         )
         for k in drums:
             with inside("", f"points.{k - len(rims[0])}"):
-                row = _wound(row, k, k > len(rims[0]), route[k].turns or 0.0, model)
+                _wind(row, k, k > len(rims[0]), route[k].turns or 0.0, model)
         return (row,)
 
     @classmethod
@@ -207,11 +198,7 @@ class Rope(Kind):
 
 
 def _along(axes: Array, points: MassPoints, two: list[int], model: RobotModel) -> float:
-    """1 where the axes of two pulleys point the same way, −1 where they point against each other.
-
-    Raises:
-        MechanismFileError: They are not parallel in all configurations.
-    """
+    """1 where the axes of two pulleys point the same way, −1 where against each other."""
     workspace = model.workspace()
     axis, other = apply(workspace.rotation[points.frame[two]], axes[two])
     turning = (points.moved[two[1]] - points.moved[two[0]])[:, None] * workspace.jacobian[3:].T
@@ -222,31 +209,23 @@ def _along(axes: Array, points: MassPoints, two: list[int], model: RobotModel) -
     return 1.0 if axis @ other > 0.0 else -1.0
 
 
-def _wound(row: RopeRow, k: int, last: bool, turns: float, model: RobotModel) -> RopeRow:
-    """The row of a rope that is tied to the rim of a drum, its point k, after so many turns.
-
-    Raises:
-        MechanismFileError: No joint of its own turns the drum about its axis, or turns cannot be
-            counted, since the rope comes from inside of the drum while all joints are at 0.
-    """
+def _wind(row: RopeRow, k: int, last: bool, turns: float, model: RobotModel) -> None:
+    """Tie a new rope to the rim of a drum, its point k, with turns on it at zero positions."""
     frame, workspace = model.body_frames[row.points.frame[k]], model.workspace()
     straight, rim, sense = (k - 1, k, 1.0) if last else (k, 0, -1.0)
     way = row.way(workspace, model.neutral())
     n, e, pulley = way.axis[k], way.e[straight], np.flatnonzero(row.pulleys == k)
     sense *= float(row.side[pulley[0]])
-    winding = row.winding.copy()
     if frame.body >= 0 and (body := model.bodies[frame.body]).kind == "revolute":
-        winding[pulley, body.position] = sense * n @ workspace.jacobian[3:, body.velocity]
-    if abs(np.abs(winding[pulley]).sum() - 1.0) > _PARALLEL**2:
+        row.winding[pulley, body.position] = sense * n @ workspace.jacobian[3:, body.velocity]
+    if abs(np.abs(row.winding[pulley]).sum() - 1.0) > _PARALLEL**2:
         problem = "no joint of its own turns the link of this drum about its axis; correct the axis"
         raise MechanismFileError(f"{problem}, or name the link that turns", place="axis")
     if np.linalg.norm(e) < 1.0 - _PARALLEL:
         problem = "while all joints are at 0 the rope comes from inside of this drum, where its"
         raise MechanismFileError(f"{problem} turns cannot be counted; move a joint or the drum")
-    angle, middle, mark = 2.0 * np.pi * turns, row.middle.copy(), row.mark.copy()
-    middle[pulley], center = angle, row.points.center.copy()
+    row.middle[pulley] = angle = 2.0 * np.pi * turns
     direction = np.cos(angle) * e + sense * np.sin(angle) * np.cross(n, e)
-    mark[rim] = workspace.rotation[row.points.frame[k]].T @ direction
-    center[k + 1 if last else 0] -= row.radius[k] * np.cross(row.axis[rim], mark[rim])
-    points = replace(row.points, center=center)
-    return replace(row, points=points, middle=middle, winding=winding, mark=mark)
+    row.mark[rim] = workspace.rotation[row.points.frame[k]].T @ direction
+    from_center = -row.radius[k] * np.cross(row.axis[rim], row.mark[rim])
+    row.points.center[k + 1 if last else 0] += from_center
