@@ -35,6 +35,18 @@ def test_files_are_written_and_load(source, tmp_path, capsys):
     assert main(["check", str(out / "four_bar.yaml")]) == 0
 
 
+def test_contacts_are_told_with_their_points_counted(tmp_path, capsys):
+    path = tmp_path / "crate.sdf"
+    shape = "<collision name='c'><geometry><box><size>1 1 1</size></box></geometry></collision>"
+    path.write_text(
+        f"<sdf version='1.9'><model name='m'><link name='l'>{shape}</link></model></sdf>"
+    )
+    assert main(["import", str(path), "--out", str(tmp_path), "--contacts"]) == 0
+    lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
+    assert ["constraints", "none"] in lines
+    assert ["contacts", "ground_l_c (8 points)"] in lines
+
+
 def test_existing_files_stay(source, tmp_path, capsys):
     (tmp_path / "four_bar.yaml").write_text("mine")
     assert main(["import", str(source), "--out", str(tmp_path)]) == 2
