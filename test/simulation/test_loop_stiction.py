@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
+from scipy.spatial.transform import Rotation
 from support.mechanism_builder import joint, link, mechanism
 
 from uk_dynamics import inverse_dynamics
@@ -106,7 +107,7 @@ def test_a_push_across_holds_it_as_the_load_that_it_makes_allows() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["DOP853", "moreau"])
 def test_a_rod_stays_while_its_weight_meets_the_circle_of_friction(method: str) -> None:
-    """The circle about the pin has the radius of the pin times the sine of the friction angle."""
+    """The circle about the pin has the radius of the pin times its friction."""
     mu = 0.3
     machine = pendulum(f"coulomb: {mu}")
     edge = float(np.arcsin(mu * PIN / ARM))
@@ -233,14 +234,106 @@ def test_what_makes_no_sense_is_refused(friction: str, words: str) -> None:
     assert "constraints.pin.friction" in str(found.value)
 
 
-@pytest.mark.parametrize(
-    "kind", ["point", "frame, axes: [x, z]", "screw, axis: [0, 1, 0], pitch: 1"]
-)
-def test_surfaces_that_move_along_more_than_two_directions_are_refused(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["screw, axis: [0, 1, 0], pitch: 1", "frame, axes: [x, rx]"])
+def test_what_does_not_turn_and_slide_by_itself_is_refused(kind: str) -> None:
     text = (
         f"constraints: {{pin: {{type: {kind}, parent: {{link: base}}, child: {{link: rod}},"
         " friction: {coulomb: 0.1, radius: 0.1, exact: true}}}"
     )
-    with pytest.raises(MechanismFileError, match="hinge across its plane") as found:
-        mechanism(FREE, text)
-    assert "constraints.pin.friction.exact" in str(found.value)
+    if kind.startswith("screw"):
+        with pytest.raises(MechanismFileError, match="leave exact") as found:
+            mechanism(FREE, text)
+        assert "constraints.pin.friction.exact" in str(found.value)
+    else:
+        assert mechanism(FREE, text).constraints.row_names[-4:] == (
+            "pin.sticking.x",
+            "pin.sticking.y",
+            "pin.sticking.rx",
+            "pin.sticking.ry",
+        )
+
+
+SPATIAL = (
+    link("base")
+    + "".join(link(name, LIGHT, LIGHT) for name in ("along", "across", "up", "first", "second"))
+    + link("body", MASS, INERTIA)
+    + joint("x", "base", "along", kind="prismatic", axis="1 0 0")
+    + joint("y", "along", "across", kind="prismatic", axis="0 1 0")
+    + joint("z", "across", "up", kind="prismatic", axis="0 0 1")
+    + joint("a", "up", "first", axis="0 0 1")
+    + joint("b", "first", "second", axis="0 1 0")
+    + joint("c", "second", "body", axis="1 0 0")
+)
+
+
+def on(kind: str, friction: str, lever: float = 0.0) -> Mechanism:
+    """A body on a joint that turns in several directions, which is above its centre."""
+    return mechanism(
+        SPATIAL,
+        f"constraints: {{ball: {{type: {kind}, parent: {{link: base}}, child: {{link: body,"
+        f" xyz: [0, 0, {lever}]}}, friction: {{radius: {PIN}, exact: true, {friction}}}}}}}\n"
+        f"initial_guess: {{z: {-lever}}}",
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("method", "order"), [("DOP853", 1e-8), ("moreau", 2e-3)])
+@pytest.mark.parametrize(
+    "kind", ["point", "universal, parent_axis: [0, 0, 1], child_axis: [1, 0, 0]"]
+)
+def test_friction_of_a_ball_or_cross_is_one_against_its_angular_velocity(
+    kind: str, method: str, order: float
+) -> None:
+    """|ω| falls steadily, whatever its direction does: it stops after I ω/(μ r m g)."""
+    mu, spin = 0.3, np.array([2.0, 0.0, 1.5] if kind != "point" else [2.0, 0.9, 1.5])
+    machine, ball = on(kind, f"coulomb: {mu}"), kind == "point"
+    start = machine.state(np.zeros(6), [0.0, 0.0, 0.0, spin[2], spin[1], spin[0]])
+    found = simulate(machine, start, 1.5, method=method, sample_period=0.01)
+    slower = mu * PIN * MASS * G / INERTIA
+    speed = float(np.linalg.norm(spin))
+    (stop,) = changes(found, "ball.sticking", True)
+    assert stop == pytest.approx(speed / slower, abs=order)
+    rates = np.maximum(speed - slower * found.t, 0.0)
+    np.testing.assert_allclose(
+        found.energy - found.energy[-1], 0.5 * INERTIA * rates**2, atol=order
+    )
+    assert np.abs(found.v[-1]).max() < 1e-12
+    if ball and method == "DOP853":  # about an axis that stays
+        turned = spin / speed * 0.5 * speed**2 / slower
+        end = Rotation.from_euler("ZYX", found.q[-1, 3:]).as_rotvec()
+        np.testing.assert_allclose(end, turned, rtol=0, atol=1e-8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["DOP853", "moreau"])
+def test_a_ball_holds_a_lever_in_any_direction_up_to_its_friction(method: str) -> None:
+    mu, static = 0.2, 0.3
+    machine = on("point", f"coulomb: {mu}, static: {static}", ARM)
+    for part, stays in ((1.0 - 1e-6, True), (1.0 + 1e-6, False)):
+        lean, way = float(np.arcsin(part * static * PIN / ARM)), 0.7
+        turned = Rotation.from_rotvec([lean * np.cos(way), lean * np.sin(way), 0.0])
+        q = [*(-ARM * turned.as_matrix()[:, 2]), *turned.as_euler("ZYX")]
+        found = simulate(machine, machine.state(q, np.zeros(6)), 0.05, method=method)
+        if stays:
+            np.testing.assert_allclose(found.v, 0.0, rtol=0, atol=1e-13)
+        else:
+            about = INERTIA + MASS * ARM**2
+            load = MASS * G * np.sqrt(1.0 - np.sin(lean) ** 2)
+            assert np.linalg.norm(found.v[-1, 3:]) > 0.05 * PIN * (static - mu) * load / about / 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["DOP853", "moreau"])
+def test_a_frame_of_two_axes_is_a_pin_in_a_plane(method: str) -> None:
+    """Directions in which nothing can move have no friction."""
+    swings = []
+    for kind in ("hinge, axis: [0, 1, 0]", "frame, axes: [x, z]"):
+        machine = mechanism(
+            FREE,
+            f"constraints: {{pin: {{type: {kind}, parent: {{link: base}}, child: {{link: rod,"
+            f" xyz: [0, 0, {ARM}]}}, friction: {{radius: {PIN}, exact: true, coulomb: 2}}}}}}\n"
+            f"initial_guess: {{z: {-ARM}}}",
+        )
+        swings.append(simulate(machine, hanging(machine, 0.2, 1.0), 1.0, method=method))
+    np.testing.assert_allclose(swings[1].q, swings[0].q, rtol=0, atol=1e-9)
+    assert swings[0].switchings

@@ -144,7 +144,7 @@ class SlidingPair:
     parent: int  # frame index of the surface
     child: int  # frame index of what touches it
     friction: float  # μ
-    tangents: tuple[int, int]  # its rows that hold while it sticks; one twice: there is only one
+    tangents: slice  # its rows that hold while it sticks
     load_map: Array  # from the multipliers of all rows of the mechanism to the load, (3, m)
     of_pin: bool = False  # whether it is a joint
 
@@ -163,10 +163,8 @@ class SlidingFriction:
         ends = [contact.parent for contact in contacts], [contact.child for contact in contacts]
         self._pairs = FramePairs(*ends, ancestor_mask)
         self._friction = np.array([contact.friction for contact in contacts])
-        self._tangents = np.array([one.tangents for one in contacts], dtype=np.intp).reshape(-1, 2)
-        # of the second one
+        self._tangents = [one.tangents for one in contacts]
         self._contact = np.array([not one.of_pin for one in contacts], dtype=bool)
-        self._moves = (self._tangents[:, 1] > self._tangents[:, 0]).astype(float)
         self._load_map = np.array([one.load_map for one in contacts]).reshape(
             len(contacts), 3, rows
         )
@@ -174,38 +172,34 @@ class SlidingFriction:
         self.pins = {one.name: one.load_map for one in contacts if one.of_pin}
 
     def own(self, sliding: Mapping[str, Array]) -> dict[str, Array]:
-        """Those of what slides that are contacts, with their directions, (2,)."""
+        """Those of what slides that are contacts or loop joints, with their directions."""
         return {name: one for name, one in sliding.items() if name in self._place}
 
     def rows(self, sliding: Mapping[str, Array]) -> tuple[Indices, Indices, Array]:
         """Rows of the loads of contacts, (k,), of their two tangents, (k, 2), and μ, (k,)."""
         chosen = [self._place[name] for name in sliding]
         loads = np.array([self._load_map[k, 0].argmax() for k in chosen], dtype=np.intp)
-        return loads, self._tangents[chosen], self._friction[chosen]
+        tangents = [(self._tangents[k].start, self._tangents[k].stop - 1) for k in chosen]
+        return loads, np.array(tangents, dtype=np.intp).reshape(-1, 2), self._friction[chosen]
 
     def evaluate(
         self,
         kinematics: FrameKinematics,  # arrays of the robot at the state
         wrenches: Array,  # of all rows of the mechanism, (m, 6)
         v: Array,  # velocities, (nv,)
-        # direction in which each sliding contact began to, (2,), by its name
+        # direction in which each began to, (d − 1,), by its name
         sliding: Mapping[str, Array],
     ) -> tuple[Array, Array, Flags]:
         """Forces per unit load as columns, (nv, k), the loads' maps, (k, 3, m), and their signs.
 
         The last says which are of contacts, whose loads have a sign, (k,).
         """
-        chosen = [self._place[name] for name in sliding]
-        jacobian = wrenches[self._tangents[chosen]] @ kinematics.jacobian
-        jacobian *= self._pairs.sign[chosen, None]
-        jacobian[:, 1] *= self._moves[chosen, None]
-        began = np.array(list(sliding.values())).reshape(-1, 2)
-        velocity = jacobian @ v
-        speed = np.linalg.norm(velocity, axis=1)
-        along = np.where((velocity * began).sum(axis=1) < 0.0, -1.0, 1.0)
-        fast = speed > _LEAST_SPEED
-        direction = np.where(
-            fast[:, None], along[:, None] * velocity / np.where(fast, speed, 1.0)[:, None], began
-        )
-        force = -self._friction[chosen, None] * (direction[:, None] @ jacobian)[:, 0]
-        return force.T, self._load_map[chosen], self._contact[chosen]
+        chosen, force = [self._place[name] for name in sliding], []
+        for k, began in zip(chosen, sliding.values(), strict=True):
+            jacobian = wrenches[self._tangents[k]] @ kinematics.jacobian * self._pairs.sign[k]
+            velocity = jacobian @ v
+            direction, speed = began[: len(velocity)], float(np.linalg.norm(velocity))
+            if speed > _LEAST_SPEED:
+                direction = velocity / (-speed if velocity @ direction < 0.0 else speed)
+            force.append(-self._friction[k] * (direction @ jacobian))
+        return np.array(force).T, self._load_map[chosen], self._contact[chosen]

@@ -189,13 +189,13 @@ class EventDriven:
             k = self.contacts.names.index(event.contact)
             solution = self.plant.dynamics.evaluate(state, self.plant.inputs)
             force = self.contacts.loads(solution.joint_multipliers)[1][k]
-            return self.settle(state, sliding={event.contact: -force / np.hypot(*force)})
+            return self.settle(state, sliding={event.contact: -force / np.linalg.norm(force)})
         return self.settle(state)
 
     def _stopped(self, contact: str, state: State) -> State:
         """The state with a contact at rest that is as good as at rest."""
         k = self.contacts.names.index(contact)
-        if np.hypot(*self.contacts.places(state).slip[k]) > _STOPPED:
+        if np.linalg.norm(self.contacts.places(state).slip[k]) > _STOPPED:
             return state
         return self.contacts.stopped(state, self.plant.dynamics, self.plant.inputs, (contact,))[0]
 

@@ -153,7 +153,7 @@ class _Search:
             if one.dry is None:
                 found[one.name, "opens"] = _Margin(float(load[i]), rounding)
             if one.sticking in active.names:
-                edge = contacts.most_friction(i, float(load[i])) - float(np.hypot(*held[i]))
+                edge = contacts.most_friction(i, float(load[i])) - float(np.linalg.norm(held[i]))
                 found[one.name, "slips"] = _Margin(edge, rounding)
             elif one.name in active.sliding:
                 speed = float(places.slip[i] @ active.sliding[one.name])

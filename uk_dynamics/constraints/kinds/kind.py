@@ -51,6 +51,8 @@ class Surfaces(NamedTuple):
     held: Sequence[Direction]  # Translations that the joint does not allow, orthonormal
     held_turns: Sequence[Direction]  # Rotations that it does not allow, orthonormal
     loads: Sequence[Direction]  # Force across the sliding surfaces per unit multiplier of each row
+    # Axes of turning fixed in the parent, and in the child, where these are not what is not held
+    arms: Sequence[Direction] = ()
 
 
 class Kind(ABC):

@@ -31,31 +31,31 @@ class AlternatingDirections:
     """Approaches forces r in cones with W r + q in the dual ones."""
 
     def __init__(self, W: Array, q: Array, friction: Array, relaxation: float) -> None:
-        """Find eigenvectors of W ≥ 0, (3n, 3n); q is the motion without forces, (3n,), and μ (n,).
+        """Find eigenvectors of W ≥ 0, (dn, dn); q is the motion without forces, (dn,), and μ (n,).
 
         The relaxation of the iteration is 1 to 1.8.
         """
         n = len(friction)
-        own = np.abs(np.diagonal(W)).reshape(n, 3).max(axis=1)
+        own = np.abs(np.diagonal(W)).reshape(n, -1).max(axis=1)
         least = LIGHTEST * own.max(initial=0.0) + np.finfo(float).tiny
         self._scale = 1.0 / np.sqrt(np.maximum(own, least))
-        wide = np.repeat(self._scale, 3)
+        wide = np.repeat(self._scale, len(q) // n)
         values, self._vectors = np.linalg.eigh(wide[:, None] * W * wide)
         self._values = np.maximum(values, 0.0)
         self._q, self._friction, self._relaxation = wide * q, friction, relaxation
         large = float(self._values[-1])
         small = float(self._values[self._values > _SMALLEST * large].min(initial=large))
         self._penalty = np.sqrt(large * small) + np.finfo(float).tiny
-        self._r, self._u = np.zeros((n, 3)), np.zeros((n, 3))
+        self._r, self._u = np.zeros((2, n, len(q) // n))
         self._next, self._wait, self._done = FIRST, float(FIRST), 0
 
     def advance(self, iterations: int) -> Array:
-        """Forces after further iterations, (n, 3)."""
+        """Forces after further iterations, (n, d)."""
         r, u = self._r, self._u
         for _ in range(iterations):
             self._done += 1
             shifted = self._penalty * r + u
-            shifted[:, 0] -= self._friction * np.hypot(u[:, 1], u[:, 2])
+            shifted[:, 0] -= self._friction * np.linalg.norm(u[:, 1:], axis=1)
             part = self._vectors.T @ (shifted.ravel() - self._q) / (self._values + self._penalty)
             free = (self._vectors @ part).reshape(r.shape)
             relaxed = self._relaxation * free + (1.0 - self._relaxation) * r
@@ -68,7 +68,7 @@ class AlternatingDirections:
         return found
 
     def wedged(self) -> Array | None:
-        """Forces inside of all cones with W r = −q, by which all contacts stick, (n, 3).
+        """Forces inside of all cones with W r = −q, by which all contacts stick, (n, d).
 
         Where forces within the cones cancel, no motion separates all contacts, and forces that are
         large enough hold any motion. They are found by projections onto W r = −q and onto narrower
@@ -83,7 +83,7 @@ class AlternatingDirections:
             r[:, 0] = size
             for _ in range(_PROJECTIONS):
                 r = (needed + kernel @ (kernel.T @ r.ravel())).reshape(r.shape)
-                if (np.hypot(r[:, 1], r[:, 2]) < self._friction * r[:, 0]).all():
+                if (np.linalg.norm(r[:, 1:], axis=1) < self._friction * r[:, 0]).all():
                     found: Array = self._scale[:, None] * r
                     return found
                 r = project_on_cones(r.T, _NARROWER * self._friction).T

@@ -2,9 +2,10 @@
 
 """Signorini's and Coulomb's conditions of many contacts at once, solved exactly.
 
-With one normal and two tangential directions each, the contacts move as u = W r + q, where W is the
-response of the constrained mechanism to contact forces r (its Delassus matrix, seen within the
-loops) and q the motion without them. Of accelerations, velocities or impulses alike it asks that
+With one normal and d − 1 tangential directions each, of which there are two but in loop joints with
+dry friction, the contacts move as u = W r + q, where W is the response of the constrained mechanism
+to contact forces r (its Delassus matrix, seen within the loops) and q the motion without them. Of
+accelerations, velocities or impulses alike it asks that
 
     u_n ≥ 0,  r_n ≥ 0,  u_n r_n = 0,
     |r_t| ≤ μ r_n,  and r_t = −μ r_n u_t/|u_t| where u_t ≠ 0.
@@ -13,7 +14,7 @@ These are the zeros of a function that is smooth but at changes of mode (Alart a
 
     r_n − [r_n − ρ u_n]₊ = 0,    r_t − P(r_t − ρ u_t; μ [r_n − ρ u_n]₊) = 0
 
-with P the projection onto a disc. Newton's method on it is a pivoting method: with the modes of the
+with P the projection onto a ball. Newton's method on it is a pivoting method: with the modes of the
 solution it takes a step per bend of the cones, and ends within rounding. W may be singular, as
 where loops and contacts share a load: u is unique then, and r of least norm. Where Newton's steps
 do not lead down, alternating directions lead to a better start, again and again, and at last
@@ -62,10 +63,10 @@ class Mode(Enum):
 
 @dataclass(frozen=True, eq=False)
 class ConeProblem:
-    """n contacts, each with the directions normal, first and second tangent in that order."""
+    """n contacts, each with d directions: normal, then its tangents."""
 
-    W: Array  # response to contact forces, (3n, 3n); zero columns and rows where nothing moves
-    q: Array  # motion without them, (3n,)
+    W: Array  # response to contact forces, (dn, dn); zero columns and rows where nothing moves
+    q: Array  # motion without them, (dn,)
     friction: Array  # μ, (n,)
 
     @property
@@ -73,17 +74,22 @@ class ConeProblem:
         """Number of contacts."""
         return len(self.friction)
 
+    @property
+    def directions(self) -> int:
+        """Number of directions of each, d."""
+        return len(self.q) // self.count if self.count else 3
+
     def motion(self, r: Array) -> Array:
-        """U = W r + q, (n, 3)."""
-        return (self.W @ r.ravel() + self.q).reshape(-1, 3)
+        """U = W r + q, (n, d)."""
+        return (self.W @ r.ravel() + self.q).reshape(r.shape)
 
 
 @dataclass(frozen=True, eq=False)
 class ConeSolution:
     """Forces and motion of the contacts."""
 
-    forces: Array  # r, (n, 3)
-    motion: Array  # u, (n, 3)
+    forces: Array  # r, (n, d)
+    motion: Array  # u, (n, d)
     error: float  # what is left of the conditions, relative to the size of the problem
     iterations: int  # Newton's steps, and those of alternating directions
     fell_back: bool = False  # whether Newton's from the start, and from zero, did not arrive
@@ -100,7 +106,7 @@ class ConeSolution:
         for force, mu in zip(self.forces, friction, strict=True):
             if not force[0] > REACHED * size:
                 found.append(Mode.OPEN)
-            elif mu * force[0] - np.hypot(*force[1:]) > 1e-9 * mu * force[0]:
+            elif mu * force[0] - np.linalg.norm(force[1:]) > 1e-9 * mu * force[0]:
                 found.append(Mode.STICK)
             else:
                 found.append(Mode.SLIP)
@@ -112,14 +118,15 @@ def solve_cone_problem(problem: ConeProblem, start: Array | None = None) -> Cone
 
     Args:
         problem: Finite numbers.
-        start: Forces to begin with, (n, 3); None: zero.
+        start: Forces to begin with, (n, d); None: zero.
 
     Returns:
         The best found; ``solved`` says whether the conditions hold. Where none fulfil them (a
         sliding contact that jams), there is nothing to find; where something else drives
         contacts in, those of the nearest motion that they admit.
     """
-    r = np.zeros((problem.count, 3)) if start is None else np.array(start, dtype=float)
+    none = np.zeros((problem.count, problem.directions))
+    r = none if start is None else np.array(start, dtype=float)
     if not problem.count:
         return ConeSolution(r, r.copy(), 0.0, 0)
     search = _Search(_Scaled.of(problem), r)
@@ -142,18 +149,19 @@ def solve_cone_problem(problem: ConeProblem, start: Array | None = None) -> Cone
 
 
 def _lacking(problem: ConeProblem) -> Array:
-    """The least that has to be added to q so that forces can fulfil the conditions, (3n,).
+    """The least that has to be added to q so that forces can fulfil the conditions, (dn,).
 
     Normal forces y ≥ 0 that cancel, W y = 0, do the work yᵀ q on any motion, which is negative
     where contacts are driven in: then some u_n is. The y nearest to −q is a problem of least
     distance (Lawson and Hanson 1974, chapter 23).
     """
-    q, size = problem.q[::3], max(largest(problem.q), np.finfo(float).tiny)
-    cancelling = null_space(problem.W[:, ::3], FLOOR)
+    width = problem.directions
+    q, size = problem.q[::width], max(largest(problem.q), np.finfo(float).tiny)
+    cancelling = null_space(problem.W[:, ::width], FLOOR)
     bound = cancelling @ (cancelling.T @ q) / size
     dual, unit = np.vstack((cancelling.T, bound)), np.eye(cancelling.shape[1] + 1)[-1]
     rest = dual @ nonnegative(dual, unit)[0] - unit
-    found = np.zeros((problem.count, 3))
+    found = np.zeros((problem.count, width))
     found[:, 0] = size * (cancelling @ (rest[:-1] / -rest[-1]) - bound)
     return found.ravel()
 
@@ -171,19 +179,19 @@ class _Scaled:
     """A problem with the step ρ of each direction."""
 
     problem: ConeProblem
-    step: Array  # ρ, (n, 3), the inverse of each contact's own response
+    step: Array  # ρ, (n, d), the inverse of each contact's own response
     size: float  # of u: the conditions hold relative to it
 
     @classmethod
     def of(cls, problem: ConeProblem) -> "_Scaled":
-        own = np.abs(np.diagonal(problem.W)).reshape(-1, 3)
+        own = np.abs(np.diagonal(problem.W)).reshape(problem.count, -1)
         tiny = np.finfo(float).tiny
         floor = FLOOR * max(largest(problem.W), tiny)
         size = max(largest(problem.q), tiny)
         return cls(problem, steps(own.T, np.full(len(own), floor)).T, size)
 
     def conditions(self, r: Array) -> tuple[Array, Array]:
-        """See :func:`conditions`, (n, 3) and (n, 3, 3)."""
+        """See :func:`conditions`, (n, d) and (n, d, d)."""
         problem = self.problem
         left, slopes = conditions(r.T, problem.motion(r).T, self.step.T, problem.friction)
         return left.T, np.moveaxis(slopes, 2, 0)
@@ -194,13 +202,13 @@ class _Scaled:
         return found if np.isfinite(found) else np.inf
 
     def newton_step(self, r: Array) -> Array:
-        """Newton's step from r, (n, 3), of least norm where contacts share a load."""
+        """Newton's step from r, (n, d), of least norm where contacts share a load."""
         left, slopes = self.conditions(r)
         size = r.size
         # F = r − P(y(r)), y = r − ρ (W r + q)
         inner = np.eye(size) - self.step.ravel()[:, None] * self.problem.W
         derivative = np.eye(size)
-        derivative -= (slopes @ inner.reshape(len(r), 3, size)).reshape(size, size)
+        derivative -= (slopes @ inner.reshape(*r.shape, size)).reshape(size, size)
         try:
             found = lstsq(derivative, -left.ravel(), RANK, lapack_driver="gelsy")[0]
         except (np.linalg.LinAlgError, ValueError):  # not finite

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.linalg import norm
 from numpy.typing import NDArray
 
 from uk_dynamics.arrays import Flags
@@ -30,7 +31,7 @@ class Places(NamedTuple):
 
     gap: Array  # in m or rad, negative inside
     rate: Array  # of the gaps, in m/s or rad/s
-    slip: Array  # velocity of contacts with friction in their plane, (k, 2), in m/s
+    slip: Array  # velocity of what has friction along its tangents, (k, d − 1), in m/s
 
 
 class ClosedContacts:
@@ -53,20 +54,13 @@ class ClosedContacts:
         self.bounds_speed = ~np.asarray(mechanism.constraints.position_rows)[self._rows] & (
             self._side != 0.0
         )
-        # of the sticking rows; those of a constraint without friction are its own, and count zero
-        self._tangents = np.array(
-            [
-                (row, row)
-                if one.sticking is None
-                else (slices[one.sticking].start, slices[one.sticking].stop - 1)
-                for row, one in zip(self._rows.tolist(), self.one_sided, strict=True)
-            ],
-            dtype=np.intp,
-        ).reshape(-1, 2)
-        # of the tangents, (k, 2): contacts with friction have two, most joints that stick have one
-        rubs = self._friction > 0.0
-        two = self._tangents[:, 1] > self._tangents[:, 0]
-        self._rubs = np.column_stack((rubs, rubs & two))
+        # of the sticking rows, (k, d − 1), the last of them repeated, which counts zero: contacts
+        # with friction have two tangents, joints that stick those along which they move
+        own = [slices[one.sticking or one.name] for one in self.one_sided]
+        begin, end = np.array([(x.start, x.stop) for x in own], dtype=np.intp).reshape(-1, 2).T
+        each = begin[:, None] + np.arange((end - begin).max(initial=2))
+        self._tangents = np.minimum(each, end[:, None] - 1)
+        self._rubs = (self._friction > 0.0)[:, None] & (self._tangents == each)
         # what presses joints that stick, while they slide and at most, (k,); NaN of others. Of loop
         # joints it is per force in them
         dry = [one.dry for one in self.one_sided]
@@ -92,7 +86,8 @@ class ClosedContacts:
                 self._pitch[k], self._first[k] = row.pitch, side * row.offset
                 for term in row.terms:
                     self._sums[k, term.position] += side * term.coefficient
-        self._last = np.zeros((len(self.names), 3))  # impulses of the last step, near the next
+        # impulses of the last step, near the next
+        self._last = np.zeros((len(self.names), 1 + self._tangents.shape[1]))
         self.tables = ContactTables(
             row=np.where(
                 np.column_stack((self._side != 0.0, self._rubs)),
@@ -109,7 +104,7 @@ class ClosedContacts:
             close=CLOSE,
             resting=RESTING,
             impulse=self._last,
-            slip=np.zeros((len(self.names), 2)),
+            slip=np.zeros(self._tangents.shape),
         )
 
     def teeth(self, q: Array) -> Array:
@@ -150,7 +145,7 @@ class ClosedContacts:
         return replace(active, names=active.names - self._own, sliding={})
 
     def loads(self, multipliers: Array) -> tuple[Array, Array]:
-        """Normal forces, (k,), and forces of sticking, (k, 2), in N or N·m, of all rows' λ.
+        """Normal forces, (k,), and forces of sticking, (k, d − 1), in N or N·m, of λ.
 
         Of loop joints that stick the first is the force in them.
         """
@@ -163,12 +158,12 @@ class ClosedContacts:
     def contacts_at(
         self, places: Places, forces: Array, unique: Flags, sliding: Container[str] = ()
     ) -> Iterator[Contact]:
-        """Contacts, stops and ropes with forces, (k, 3), and whether these are unique, (k,)."""
+        """Contacts, stops and ropes with forces, (k, d), and whether these are unique, (k,)."""
         gap, rate = places.gap.tolist(), places.rate.tolist()
         for k, one in enumerate(self.one_sided):
             if one.dry is None:
-                told = forces[k], one.friction, bool(unique[k]), one.name in sliding
-                yield Contact(one.name, gap[k], rate[k], places.slip[k], *told)
+                told = forces[k, :3], one.friction, bool(unique[k]), one.name in sliding
+                yield Contact(one.name, gap[k], rate[k], places.slip[k, :2], *told)
 
     def _impulses(
         self,
@@ -195,11 +190,11 @@ class ClosedContacts:
         found: ConeSolution,
         still: float,  # what moves less does not
     ) -> ActiveConstraints:
-        mode, slip = np.zeros(len(self.names), dtype=np.int64), np.zeros((len(self.names), 2))
+        mode, slip = np.zeros(len(self.names), dtype=np.int64), np.zeros(self._tangents.shape)
         for k, motion in zip(closed.tolist(), found.motion, strict=True):
             slip[k] = directions.get(k, motion[1:])
             if motion[0] <= still:
-                sticks = self._rubs[k, 0] and k not in directions and np.hypot(*slip[k]) <= still
+                sticks = self._rubs[k, 0] and k not in directions and norm(slip[k]) <= still
                 mode[k] = STICKS if sticks else SLIPS
         return self._acting(active, mode, slip)
 
@@ -216,9 +211,9 @@ class ClosedContacts:
     def _acting(
         self, base: ActiveConstraints, mode: NDArray[np.int64], slip: Array
     ) -> ActiveConstraints:
-        """What acts in these modes, (k,), at velocities in the planes, (k, 2)."""
+        """What acts in these modes, (k,), at velocities along the tangents, (k, d − 1)."""
         slides = np.flatnonzero((mode == SLIPS) & self._rubs[:, 0]).tolist()
-        sliding = {self.names[k]: slip[k] / np.hypot(*slip[k]) for k in slides}
+        sliding = {self.names[k]: slip[k] / norm(slip[k]) for k in slides}
         names = self._names(base, mode)
         return replace(base, names=names, sliding={**base.sliding, **sliding})
 
@@ -232,7 +227,7 @@ class ClosedContacts:
         inputs: Inputs,
         active: ActiveConstraints,
         closed: NDArray[np.intp],
-        directions: Mapping[int, Array],  # of those whose force is that of sliding, (2,)
+        directions: Mapping[int, Array],  # of those whose force is that of sliding, (d − 1,)
     ) -> ClosedRows:
         """Rows of some one-sided constraints, and the mechanism without any of them."""
         rows, nv = self._evaluated(state), len(state.v)
@@ -250,6 +245,7 @@ class ClosedContacts:
             jacobian.reshape(-1, nv),
             force.reshape(-1, nv).T,
             offset.ravel(),
+            part.shape[1],
         )
 
     def _multipliers(self, motion: Solution) -> Array:

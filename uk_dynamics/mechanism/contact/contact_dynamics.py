@@ -50,7 +50,7 @@ class Onset:
     solved: bool  # whether forces were found that fulfil all conditions
     # what is left of bounces that accumulate here, and are taken for rest, in s
     bouncing: float
-    forces: Array  # of all one-sided constraints: normal, friction along x and y, (k, 3)
+    forces: Array  # of all one-sided constraints: normal, and along the tangents, (k, d)
 
 
 class ContactDynamics(ClosedContacts):
@@ -155,7 +155,8 @@ class ContactDynamics(ClosedContacts):
         active: ActiveConstraints,  # what is on for other reasons
         *,
         leaving: Collection[str] = (),  # closed ones whose force has just vanished
-        sliding: Mapping[str, Array] | None = None,  # directions of those that cannot stick, (2,)
+        sliding: Mapping[str, Array]
+        | None = None,  # directions of those that cannot stick, (d − 1,)
     ) -> Onset:
         """The motion that follows, from closed ones that do not separate."""
         places = self.places(state)
@@ -180,7 +181,7 @@ class ContactDynamics(ClosedContacts):
         inputs: Inputs,
         active: ActiveConstraints,
         closed: NDArray[np.intp],
-        directions: Mapping[int, Array],  # of those that slide, (2,)
+        directions: Mapping[int, Array],  # of those that slide, (d − 1,)
     ) -> tuple[Onset, dict[int, Array]]:
         """The motion, and joints that break away in it: their friction falls, so solve again."""
         alone = self._dry & ~self._pinned  # their load is nothing else's
@@ -196,13 +197,13 @@ class ContactDynamics(ClosedContacts):
         pressing = Pressing(loads, self._load_map[touching], pins, self._multipliers(there))
         q = rows.jacobian @ there.qdd + rows.bias
         found = rows.solve(q, friction, pressing)
-        response = rows.factorization.admissible(rows.force)
+        response = rows.factorization.admissible(rows.force[:, :: rows.width])
         # accelerations below it are rounding
         still = 1e-9 * max(largest(found.motion), 1.0)
         doubtful = {}
         for i in np.flatnonzero(known & ~pins).tolist():
-            normal, k = rows.jacobian[3 * i], touching[i]
-            if (separates := normal @ response[:, 3 * i]) <= 0.0:
+            normal, k = rows.jacobian[rows.width * i], touching[i]
+            if (separates := normal @ response[:, i]) <= 0.0:
                 alone = float(normal @ rows.factorization.admissible(normal))  # without friction
                 part = alone / (alone - float(separates)) if alone > 0.0 else 0.0
                 doubtful[self.names[k]] = part * float(self._friction[k])
@@ -241,7 +242,7 @@ class ContactDynamics(ClosedContacts):
         forces[[name not in active.names for name in self.names]] = 0.0
         for k, direction in directions.items():
             forces[k, 1:] = -self._friction[k] * forces[k, 0] * direction
-        beyond = self._friction * forces[:, 0] - np.hypot(*forces[:, 1:].T)
+        beyond = self._friction * forces[:, 0] - np.linalg.norm(forces[:, 1:], axis=1)
         rounding = 1e-9 * np.abs(forces).max(initial=0.0)
         beyond[self._dry | ~self._rubs[:, 0]] = np.inf
         if (~unique & ((forces[:, 0] < 0.0) | (beyond < -rounding))).any():
@@ -251,8 +252,8 @@ class ContactDynamics(ClosedContacts):
     def _all_forces(
         self, closed: NDArray[np.intp], directions: Mapping[int, Array], forces: Array
     ) -> Array:
-        """Forces (k, 3) of those of the closed ones, whose sliding friction is in the normal's."""
-        found = np.zeros((len(self.names), 3))
+        """Forces (k, d) of those of the closed ones, whose sliding friction is in the normal's."""
+        found = np.zeros_like(self._last)
         found[closed] = forces
         found[:, 0] = np.maximum(found[:, 0], 0.0)  # rounding
         for k in set(directions) & set(closed.tolist()):
@@ -261,8 +262,8 @@ class ContactDynamics(ClosedContacts):
 
     @staticmethod
     def _direction(slip: Array, began: Array) -> Array:
-        """Unit direction of sliding, (2,); where it is too slow that in which it began."""
-        speed = float(np.hypot(*slip))
+        """Unit direction of sliding, (d − 1,); where it is too slow that in which it began."""
+        speed = float(np.linalg.norm(slip))
         return slip / speed if speed > SLOW else began
 
     def contradicted(self, state: State, qdd: Array, closed: Sequence[int]) -> bool:
@@ -284,10 +285,10 @@ class ContactDynamics(ClosedContacts):
     def _directions(
         self, places: Places, closed: NDArray[np.intp], given: Mapping[str, Array]
     ) -> dict[int, Array]:
-        """Directions of those that slide, (2,)."""
+        """Directions of those that slide, (d − 1,)."""
         found = {}
         for k in closed.tolist():
-            speed = float(np.hypot(*places.slip[k]))
+            speed = float(np.linalg.norm(places.slip[k]))
             if not self._rubs[k, 0]:
                 continue
             if speed > SLOW:

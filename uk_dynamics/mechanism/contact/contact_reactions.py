@@ -41,10 +41,10 @@ class ContactReactions(ClosedContacts):
     def rows(self, state: State, active: ActiveConstraints) -> tuple[Array, Array]:
         """Rows of contacts that are closed and at rest, (3k, nv), and ψ̈ at no acceleration."""
         places = self.places(state)
-        still = np.hypot(*places.slip.T) <= self._slow(state)
+        still = np.linalg.norm(places.slip, axis=1) <= self._slow(state)
         closed = np.flatnonzero(self._touching(state, places) & ~self._dry)
         found = self._prepare(state, Inputs(), self.without(active), closed, {})
-        kept = np.ones((len(closed), 3), dtype=bool)
+        kept = np.ones((len(closed), found.width), dtype=bool)
         kept[:, 1:] = (still[closed])[:, None] & self._rubs[closed]
         return found.jacobian[kept.ravel()], found.bias[kept.ravel()]
 
@@ -61,9 +61,9 @@ class ContactReactions(ClosedContacts):
         closed = np.flatnonzero(touching & ~self._dry)
         every = np.arange(len(self.names))
         rows = self._prepare(state, inputs, self.without(active), every, {})
-        motion = (rows.jacobian @ qdd + rows.bias).reshape(-1, 3)
+        motion = (rows.jacobian @ qdd + rows.bias).reshape(-1, rows.width)
         size = np.abs(rows.jacobian) @ np.abs(qdd) + np.abs(rows.bias)
-        least = _STILL * (size.reshape(-1, 3).max(axis=1) + 1e-3)
+        least = _STILL * (size.reshape(-1, rows.width).max(axis=1) + 1e-3)
         for k in closed[motion[closed, 0] < -least[closed]].tolist():
             raise StateError(
                 f"the accelerations take it into its surface, at {-motion[k, 0]:.3g} m/s²",
@@ -73,7 +73,7 @@ class ContactReactions(ClosedContacts):
         directions = {}
         for k in (*closed.tolist(), *np.flatnonzero(self._dry).tolist()):
             for move, still in ((places.slip[k], self._slow(state)), (motion[k, 1:], least[k])):
-                if self._rubs[k, 0] and (speed := float(np.hypot(*move))) > still:
+                if self._rubs[k, 0] and (speed := float(np.linalg.norm(move))) > still:
                     directions[k] = move / speed
                     break
         rows = self._prepare(state, inputs, self.without(active), closed, directions)
@@ -83,11 +83,12 @@ class ContactReactions(ClosedContacts):
         holding = [k for k, at in held.items() if at is not None and k not in directions]
         drag = np.zeros((len(closed), 2))
         for i, k in enumerate(closed.tolist()):
-            drag[i] = -self._friction[k] * directions.get(k, np.zeros(2))
+            drag[i] = -self._friction[k] * directions.get(k, np.zeros(2))[:2]
+        nv = len(state.v)  # other directions are those of joints
         return Reactions(
             closed,
-            rows.jacobian,
-            rows.force,
+            rows.jacobian.reshape(-1, rows.width, nv)[:, :3].reshape(-1, nv),
+            rows.force.reshape(nv, -1, rows.width)[:, :, :3].reshape(nv, -1),
             np.where(drag.any(axis=1), 0.0, self._friction[closed]),
             drag,
             np.array([held[k] for k in holding], dtype=np.intp),
@@ -119,7 +120,7 @@ class ContactReactions(ClosedContacts):
         """Their forces (k, 3) as multipliers of the mechanism's rows, (m,)."""
         result = np.zeros(len(self._scale))
         rows = self._rows[found.closed]
-        np.add.at(result, self._tangents[found.closed], forces[:, 1:])
+        np.add.at(result, self._tangents[found.closed, :2], forces[:, 1:])
         result[rows] = self._side[found.closed] * forces[:, 0] / self._scale[rows]
         return result
 

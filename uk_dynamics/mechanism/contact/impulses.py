@@ -32,26 +32,28 @@ class Pressing(NamedTuple):
 
 
 class ClosedRows(NamedTuple):
-    """Rows and forces of some one-sided constraints, each with three directions."""
+    """Rows and forces of some one-sided constraints, each with d directions."""
 
     factorization: Factorization  # of the mechanism without its one-sided constraints
-    jacobian: Array  # (3k, nv); zero rows where there is no friction
-    force: Array  # generalized force per unit force in each direction, (nv, 3k)
-    bias: Array  # ψ̈ at zero joint acceleration, (3k,)
+    jacobian: Array  # (dk, nv); zero rows where there is no friction
+    force: Array  # generalized force per unit force in each direction, (nv, dk)
+    bias: Array  # ψ̈ at zero joint acceleration, (dk,)
+    width: int  # d
 
     def once_more(self, which: NDArray[np.intp]) -> "ClosedRows":
         """With the tangents of some behind them, as of contacts that a constant load presses."""
-        again = np.add.outer(3 * which, np.arange(3)).ravel()
-        tangents = np.tile([0.0, 1.0, 1.0], len(which))
+        again = np.add.outer(self.width * which, np.arange(self.width)).ravel()
+        tangents = np.minimum(again % self.width, 1.0)
         return ClosedRows(
             self.factorization,
             np.vstack((self.jacobian, tangents[:, None] * self.jacobian[again])),
             np.hstack((self.force, tangents * self.force[:, again])),
             np.concatenate((self.bias, self.bias[again])),
+            self.width,
         )
 
     def moved(self, forces: Array) -> Array:
-        """Accelerations by forces, (k, 3), or velocities by impulses, (nv,)."""
+        """Accelerations by forces, (k, d), or velocities by impulses, (nv,)."""
         return self.factorization.admissible(self.force @ forces.ravel())
 
     def held(self, forces: Array) -> Array:
@@ -69,14 +71,14 @@ class ClosedRows(NamedTuple):
         jams, and nothing is solved.
 
         Args:
-            q: Motion without these forces, (3k,).
+            q: Motion without these forces, (dk,).
             friction: μ, (k,).
             pressing: What presses joints that stick.
-            start: Forces to begin with, (k, 3); None: none.
+            start: Forces to begin with, (k, d); None: none.
         """
         response = self.jacobian @ self.factorization.admissible(self.force)
         problem = ConeProblem(response, q, friction)
-        W, q, loads = problem.W, problem.q, pressing.loads.copy()
+        W, q, loads, d = problem.W, problem.q, pressing.loads.copy(), self.width
         known = not pressing.inside.any()
 
         def pressed_by(forces: Array) -> Array:  # what is in loop joints
@@ -87,8 +89,8 @@ class ClosedRows(NamedTuple):
             loads[pressing.inside] = (pressing.loads * inside)[pressing.inside]
             for i in np.flatnonzero(np.isfinite(loads)).tolist():
                 # as heavy against its load as along its joint
-                W[3 * i, 3 * i] = W[3 * i + 1, 3 * i + 1] or 1.0
-                q[3 * i] = -W[3 * i, 3 * i] * loads[i]
+                W[d * i, d * i] = W[d * i + 1, d * i + 1] or 1.0
+                q[d * i] = -W[d * i, d * i] * loads[i]
             found = solve_cone_problem(problem, start)
             if known:
                 return found
@@ -127,11 +129,11 @@ class ImpactLaw:
             speeds: Velocities before, (nv,).
             free: Velocities after it without impulses, (nv,).
             pressing: Impulses on joints that stick, and the multipliers times the step.
-            start: Impulses near those wanted, (k, 3).
+            start: Impulses near those wanted, (k, d).
         """
         motion, n = rows.jacobian @ speeds, len(self.friction)
-        before = motion.reshape(-1, 3)[:, 0]
-        given, pushed = ConeSolution(np.zeros((n, 3)), np.zeros((n, 3)), 0.0, 0), np.zeros(n)
+        before, none = motion[:: rows.width], np.zeros((n, rows.width))
+        given, pushed = ConeSolution(none, none, 0.0, 0), np.zeros(n)
         if self.poisson and ((before < -self.resting) & (self.restitution > 0.0)).any():
             no_loads = pressing._replace(loads=0.0 * pressing.loads, inside=np.zeros(n, dtype=bool))
             given = rows.solve(motion, self.friction, no_loads)
@@ -143,7 +145,7 @@ class ImpactLaw:
         struck = np.flatnonzero((pushed > 0.0) & (self.friction > 0.0))
         which = np.concatenate((np.arange(n), struck))
         both = rows.once_more(struck)
-        q, start = (both.jacobian @ free).reshape(-1, 3), start[which]
+        q, start = (both.jacobian @ free).reshape(-1, rows.width), start[which]
         if not self.poisson:
             q[:, 0] += self.restitution * np.minimum(before, 0.0)
         start[n:] = 0.0
@@ -158,7 +160,7 @@ class ImpactLaw:
         forces[struck, 1:] += found.forces[n:, 1:]
         return ConeSolution(
             forces,
-            (rows.jacobian @ v).reshape(-1, 3),
+            (rows.jacobian @ v).reshape(-1, rows.width),
             max(given.error, found.error),
             given.iterations + found.iterations,
             given.fell_back or found.fell_back,

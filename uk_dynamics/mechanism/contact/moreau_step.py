@@ -114,7 +114,7 @@ class ContactStepping(ClosedContacts):
                 f"{self.names[k]} is {-gap[k]:.3g} m or rad inside; begin outside", state.t
             )
         rests = (gap <= CLOSE) & (np.abs(rate) <= RESTING)  # zero both of joints that stick
-        sticks = rests & (self._friction > 0.0) & (np.hypot(*slip.T) <= RESTING)
+        sticks = rests & (self._friction > 0.0) & (np.linalg.norm(slip, axis=1) <= RESTING)
         active = self._acting(base, np.select([sticks, rests], [STICKS, SLIPS]), slip)  # 0: open
         return dynamics.project(state, replace(inputs, active=active)), active
 

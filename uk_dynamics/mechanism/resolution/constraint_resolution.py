@@ -149,7 +149,7 @@ def resolve_contact_friction(
                 constraint.parent,
                 constraint.child,
                 friction,
-                tangents=(tangents.start, tangents.stop - 1),
+                tangents=tangents,
                 load_map=load_map,
                 of_pin=one.dry is not None,
             )

@@ -36,7 +36,6 @@ from uk_dynamics.model import RobotModel
 
 _STICKING = ".sticking"
 _FREEDOMS = 6  # of a frame
-_SURFACE = 2  # directions along which surfaces slide on each other
 _HELD = 1e-9  # of unit directions: what is less is rounding
 
 
@@ -55,8 +54,8 @@ class OneSided:
 
     name: str  # of the constraint that holds while it is closed; its row is of order position
     side: float  # the row may be positive (1) or negative (−1) while it is open
-    # of the constraint, with two rows of order velocity, that holds while it sticks; None: it
-    # slides without friction
+    # of the constraint, with rows of order velocity, that holds while it sticks; None: it slides
+    # without friction
     sticking: str | None = None
     friction: float = 0.0  # μ, without unit
     restitution: float = 0.0  # without unit
@@ -163,21 +162,24 @@ def _row(contact: ContactSpec, label: str) -> FrameRow:
 def _surface_rows(
     spec: ConstraintSpec, radius: float, joint: Constraint, length: float
 ) -> tuple[FrameVelocityRow, ...]:
-    """Velocities of the surfaces of a loop joint, in m/s, along its one or two free directions."""
-    held, held_turns, _ = spec.kind.surfaces(joint.rows)
+    """Velocities of the surfaces of a loop joint, in m/s, along the directions that it leaves."""
+    held, held_turns, _, arms = spec.kind.surfaces(joint.rows)
     slides = null_basis(np.reshape(held, (-1, 3)), _HELD).T
-    turns = null_basis(np.reshape(held_turns, (-1, 3)), _HELD).T
-    moving = len(slides) + len(turns) * bool(radius)
-    if len(joint.rows) + len(slides) + len(turns) != _FREEDOMS or not 1 <= moving <= _SURFACE:
+    turns = np.array(arms) if arms else null_basis(np.reshape(held_turns, (-1, 3)), _HELD).T
+    if len(joint.rows) + len(slides) + len(turns) != _FREEDOMS:
         raise MechanismFileError(
-            f"the surfaces of a {spec.type} with these keys do not move along one or two directions"
-            " of their own; a hinge, prismatic, cylindrical or planar joint has exact friction"
-            " (of a planar mechanism: a hinge across its plane)"
+            f"what turns in a {spec.type} also slides, and its friction is regularised; leave exact"
+            " out"
         )
-    directions = [(x, False) for x in slides] + [(x * radius / length, True) for x in turns]
+    moving = [(name, x, False) for name, x in zip("xyz", slides, strict=False)]
+    if radius:
+        names = zip(("rx", "ry", "rz"), turns * radius / length, strict=False)
+        moving += [(name, x, True) for name, x in names]
+    if not moving:
+        raise MechanismFileError("nothing slides; give the radius of what it turns on")
     return tuple(
-        FrameVelocityRow(label, (float(x), float(y), float(z)), angular, in_child=False)
-        for label, ((x, y, z), angular) in zip("xy", directions[:moving], strict=False)
+        FrameVelocityRow(name, (float(x), float(y), float(z)), angular, name == "ry" and bool(arms))
+        for name, (x, y, z), angular in moving
     )
 
 

@@ -42,7 +42,7 @@ class ActiveConstraints:
         captured: Values of the rows found when a constraint was switched on, by its name, (rows,)
             each, in m or rad; a constraint that is not in here holds its own pose.
         sliding: Unit direction in which each sliding contact with friction began to slide, (2,), in
-            the x and y axes of its plane, by name.
+            the x and y axes of its plane, by name; of joints, along the directions that move.
     """
 
     names: frozenset[str] = frozenset()

@@ -42,7 +42,7 @@ class Hinge(AxisKind):
 
     def surfaces(self, rows: Sequence[Row]) -> Surfaces:
         """As of other kinds, but thrust along the axis runs in a bearing of its own."""
-        held, turns, loads = super().surfaces(rows)
+        held, turns, loads, _ = super().surfaces(rows)
         n = np.array(self.axis)
         across_axis = np.array(loads) - np.outer(np.array(loads) @ n, n)
         return Surfaces(held, turns, [(x, y, z) for x, y, z in across_axis.tolist()])

@@ -80,7 +80,7 @@ class Screw(Kind):
 
     def surfaces(self, rows: Sequence[Row]) -> Surfaces:
         """As of other kinds; thrust loads the thread."""
-        held, turns, loads = super().surfaces(rows)
+        held, turns, loads, _ = super().surfaces(rows)
         return Surfaces(held, turns, [*loads[:-1], self.axis])
 
     @classmethod
