@@ -44,10 +44,10 @@ def on_slope(slope: float, friction: str) -> Mechanism:
     )
 
 
-def pendulum(friction: str, more: str = "") -> Mechanism:
+def pendulum(friction: str, more: str = "", others: str = "") -> Mechanism:
     """A rod that hangs on a pin."""
     return mechanism(
-        FREE,
+        FREE + others,
         "constraints: {pin: {type: hinge, axis: [0, 1, 0], parent: {link: base},"
         f" child: {{link: rod, xyz: [0, 0, {ARM}]}}, friction: {{radius: {PIN}, exact: true,"
         f" {friction}}}}}}}\ninitial_guess: {{z: {-ARM}}}\n{more}",
@@ -337,3 +337,41 @@ def test_a_frame_of_two_axes_is_a_pin_in_a_plane(method: str) -> None:
         swings.append(simulate(machine, hanging(machine, 0.2, 1.0), 1.0, method=method))
     np.testing.assert_allclose(swings[1].q, swings[0].q, rtol=0, atol=1e-9)
     assert swings[0].switchings
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", ["newton", "poisson"])
+@pytest.mark.parametrize("method", ["DOP853", "moreau"])
+@pytest.mark.parametrize("distance", [0.05, 0.3, (INERTIA + MASS * ARM**2) / (MASS * ARM), 0.7])
+def test_friction_of_a_pin_within_an_impact(distance: float, method: str, law: str) -> None:
+    """A ball strikes a hanging rod: friction is that of the impulse in the pin, or holds the rod.
+
+    It loses nothing at the centre of percussion, where there is no such impulse.
+    """
+    mu, ball, speed, restitution, lever = 1.2, 0.5, 3.0, 0.6, MASS * ARM
+    rod = pendulum(
+        f"coulomb: {mu}",
+        f"solver: {{impacts: {law}}}\n"
+        f"contacts: {{face: {{parent: {{link: rod, xyz: [0, 0, {ARM - distance}],"
+        f" rpy: [0, {-np.pi / 2}, 0]}}, child: {{link: ball, xyz: [0, 0, {-distance}]}},"
+        f" restitution: {restitution}}}}}",
+        link("ball", ball) + joint("fly", "base", "ball", kind="prismatic", axis="1 0 0"),
+    )
+    start = rod.state([0.0, -ARM, 0.0, -5e-9], [0.0, 0.0, 0.0, speed])
+    step = {"step": 1e-8} if method == "moreau" else {}
+    found = simulate(rod, start, 1e-8, method=method, sample_period=1e-8, **step)
+    about = INERTIA + MASS * ARM**2
+
+    def turned(side: float) -> float:  # of the rod per impulse of the ball
+        reach = side * mu * PIN
+        return (distance - reach) / (about - reach * lever)
+
+    sides = [side for side in (1.0, -1.0) if side * (1.0 - lever * turned(side)) > -1e-12]
+    per_impulse = max(turned(sides[0]), 0.0)
+    impulse = ball * speed * (1.0 + restitution) / (1.0 + ball * distance * per_impulse)
+    assert -found.v[-1, 2] == pytest.approx(impulse * per_impulse, abs=1e-7)
+    assert found.v[-1, 3] == pytest.approx(speed - impulse / ball, abs=1e-7)
+    if distance == 0.05:
+        assert per_impulse == 0.0
+    elif abs(about - lever * distance) < 1e-12:
+        assert per_impulse == pytest.approx(1.0 / lever, rel=1e-12)

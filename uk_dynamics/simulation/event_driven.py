@@ -135,6 +135,8 @@ class EventDriven:
             if impact is None:
                 break
             state, lost = impact.state, lost + impact.energy_lost
+            if not impact.solved:
+                self.warn("no impulses fulfil all conditions (jammed)", state.t)
             touched.update(impact.struck)
         onset = contacts.onset(state, plant.inputs, base, leaving=leaving, sliding=sliding)
         for name, friction in onset.doubtful.items():

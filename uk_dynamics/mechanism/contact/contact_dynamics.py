@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.linalg import norm
 from numpy.typing import NDArray
 
 from uk_dynamics.arrays import largest
@@ -37,6 +38,7 @@ class Impact:
     state: State  # after it
     energy_lost: float  # kinetic, in J
     struck: tuple[str, ...]  # one-sided constraints with an impulse
+    solved: bool  # whether impulses were found that fulfil all conditions
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,20 +125,23 @@ class ContactDynamics(ClosedContacts):
         """Impulses at closed one-sided constraints that approach; None where none does.
 
         By Newton's law in the form of Moreau, or Poisson's; friction acts on the impulse as on a
-        force.
+        force, of loop joints on the impulse in them. A constant load has none.
         """
         places = self.places(state)
-        closed = np.flatnonzero((places.gap <= CLOSE) & ~self._dry)  # no impulse without a load
+        closed = np.flatnonzero((places.gap <= CLOSE) & (~self._dry | self._pinned))
         closed = self.acting(state, inputs, active, closed)
         if not (places.rate[closed] < -SLOW).any():
             return None
-        contacts = np.full(len(closed), np.nan), np.zeros(self._load_map.shape[2])
+        still = norm(places.slip[closed], axis=1) <= SLOW
+        loads = np.where(still, self._static[closed], self._coulomb[closed])
         ready = self._prepare(state, inputs, active, closed, {})
-        found, v = self._impulses(ready, closed, state.v, state.v, *contacts)
+        no_forces = np.zeros(self._load_map.shape[2])
+        found, v = self._impulses(ready, closed, state.v, state.v, loads, no_forces)
         after = State(state.t, state.q, v)
         lost = self._dynamics.energy(state).kinetic - self._dynamics.energy(after).kinetic
-        struck = tuple(self.names[i] for i in closed[found.forces[:, 0] > 0.0].tolist())
-        return Impact(after, lost, struck)
+        pressed = closed[(found.forces[:, 0] > 0.0) & ~self._dry[closed]]
+        struck = tuple(self.names[i] for i in pressed.tolist())
+        return Impact(after, lost, struck, found.solved)
 
     def stopped(
         self, state: State, dynamics: Dynamics, inputs: Inputs, names: Collection[str]
@@ -242,7 +247,7 @@ class ContactDynamics(ClosedContacts):
         forces[[name not in active.names for name in self.names]] = 0.0
         for k, direction in directions.items():
             forces[k, 1:] = -self._friction[k] * forces[k, 0] * direction
-        beyond = self._friction * forces[:, 0] - np.linalg.norm(forces[:, 1:], axis=1)
+        beyond = self._friction * forces[:, 0] - norm(forces[:, 1:], axis=1)
         rounding = 1e-9 * np.abs(forces).max(initial=0.0)
         beyond[self._dry | ~self._rubs[:, 0]] = np.inf
         if (~unique & ((forces[:, 0] < 0.0) | (beyond < -rounding))).any():
@@ -263,7 +268,7 @@ class ContactDynamics(ClosedContacts):
     @staticmethod
     def _direction(slip: Array, began: Array) -> Array:
         """Unit direction of sliding, (d − 1,); where it is too slow that in which it began."""
-        speed = float(np.linalg.norm(slip))
+        speed = float(norm(slip))
         return slip / speed if speed > SLOW else began
 
     def contradicted(self, state: State, qdd: Array, closed: Sequence[int]) -> bool:
@@ -288,7 +293,7 @@ class ContactDynamics(ClosedContacts):
         """Directions of those that slide, (d − 1,)."""
         found = {}
         for k in closed.tolist():
-            speed = float(np.linalg.norm(places.slip[k]))
+            speed = float(norm(places.slip[k]))
             if not self._rubs[k, 0]:
                 continue
             if speed > SLOW:

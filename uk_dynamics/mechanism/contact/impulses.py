@@ -111,7 +111,7 @@ class ImpactLaw:
     an impact without restitution is compression, of impulses λ; in expansion those along the
     normals are at least e λ, more only where this keeps contacts from closing. Impulses of other
     forces act with the expansion. Friction of e λ is that of contacts which a constant load
-    presses.
+    presses. Friction of loop joints is that of the impulses of each part in them.
     """
 
     restitution: Array
@@ -135,11 +135,12 @@ class ImpactLaw:
         before, none = motion[:: rows.width], np.zeros((n, rows.width))
         given, pushed = ConeSolution(none, none, 0.0, 0), np.zeros(n)
         if self.poisson and ((before < -self.resting) & (self.restitution > 0.0)).any():
-            no_loads = pressing._replace(loads=0.0 * pressing.loads, inside=np.zeros(n, dtype=bool))
-            given = rows.solve(motion, self.friction, no_loads)
+            own = np.where(pressing.inside, pressing.loads, 0.0 * pressing.loads)
+            alone = pressing._replace(loads=own, multipliers=0.0 * pressing.multipliers)
+            given = rows.solve(motion, self.friction, alone)
             pushed = self.restitution * given.forces[:, 0]
             given.forces[:, 0] += pushed
-            held = rows.held(given.forces)
+            held = rows.held(pushed[:, None] * np.eye(1, rows.width))
             pressing = pressing._replace(multipliers=pressing.multipliers + held)
             free = free + rows.moved(given.forces)
         struck = np.flatnonzero((pushed > 0.0) & (self.friction > 0.0))
