@@ -14,7 +14,7 @@ from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 from support.mechanism_builder import joint, link, mechanism
 
-from uk_dynamics import inverse_dynamics
+from uk_dynamics import inverse_dynamics, standing
 from uk_dynamics.exceptions import MechanismFileError
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import simulate
@@ -313,7 +313,9 @@ def test_a_ball_holds_a_lever_in_any_direction_up_to_its_friction(method: str) -
         lean, way = float(np.arcsin(part * static * PIN / ARM)), 0.7
         turned = Rotation.from_rotvec([lean * np.cos(way), lean * np.sin(way), 0.0])
         q = [*(-ARM * turned.as_matrix()[:, 2]), *turned.as_euler("ZYX")]
-        found = simulate(machine, machine.state(q, np.zeros(6)), 0.05, method=method)
+        state = machine.state(q, np.zeros(6))
+        assert standing(machine, state).stands is stays
+        found = simulate(machine, state, 0.05, method=method)
         if stays:
             np.testing.assert_allclose(found.v, 0.0, rtol=0, atol=1e-13)
         else:
@@ -375,3 +377,57 @@ def test_friction_of_a_pin_within_an_impact(distance: float, method: str, law: s
         assert per_impulse == 0.0
     elif abs(about - lever * distance) < 1e-12:
         assert per_impulse == pytest.approx(1.0 / lever, rel=1e-12)
+
+
+@pytest.mark.parametrize("part", [1.0 - 1e-6, 1.0 + 1e-6])
+def test_a_pin_holds_at_rest_up_to_its_friction(part: float) -> None:
+    """Standing and equilibrium, where the weight meets the circle of friction or not."""
+    mu = 0.3
+    machine = pendulum(f"coulomb: 0.1, static: {mu}")
+    at = hanging(machine, float(np.arcsin(part * mu * PIN / ARM)))
+    assert standing(machine, at).stands is (part < 1.0)
+    rests = machine.equilibrium(at.q)
+    angle = rests.state.q[2]
+    assert angle == pytest.approx(at.q[2] if part < 1.0 else 0.0, abs=1e-9)
+    qdd = machine.dynamics().evaluate(rests.state, rests.inputs).qdd
+    np.testing.assert_allclose(qdd, 0.0, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("part", [1.0 - 1e-6, 1.0 + 1e-6])
+def test_a_joint_of_the_tree_holds_at_rest_up_to_its_stiction(part: float) -> None:
+    robot = (
+        link("base") + link("rod", MASS, INERTIA, com=f"0 0 {-ARM}") + joint("turn", "base", "rod")
+    )
+    machine = mechanism(
+        robot, f"joints: {{turn: {{friction: 0.1, stiction: {MASS * G * ARM / 2}}}}}"
+    )
+    at = machine.state([float(np.arcsin(0.5 * part))], [0.0])
+    assert standing(machine, at).stands is (part < 1.0)
+    angle = machine.equilibrium(at.q).state.q[0]
+    assert angle == pytest.approx(at.q[0] if part < 1.0 else 0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(("part", "motor"), [(1.0 - 1e-6, 0.0), (1.5, 0.5)])
+def test_motors_and_pins_hold_together(part: float, motor: float) -> None:
+    """A motor takes what is beyond friction; one that pushes the rod presses its pin."""
+    mu = 0.3
+    machine = pendulum(f"coulomb: {mu}", "actuators: {motor: {joint: turn}}")
+    at = hanging(machine, float(np.arcsin(part * mu * PIN / ARM)))
+    found = inverse_dynamics(machine, at, np.zeros(3))
+    assert found.possible
+    assert found.efforts[0] == pytest.approx(motor * mu * PIN * MASS * G, abs=2e-5)
+    if not motor:
+        at = hanging(machine, 1.0)
+        push = MASS * G * (ARM * np.sin(1.0) - mu * PIN)
+        assert inverse_dynamics(machine, at, np.zeros(3)).efforts[0] == pytest.approx(
+            push, rel=1e-7
+        )
+
+
+@pytest.mark.parametrize("part", [1.0 - 1e-6, 1.0 + 1e-6])
+def test_a_push_across_presses_what_holds_it(part: float) -> None:
+    """A horizontal force holds a block on a guide up to the load that both make in it."""
+    slope, mu = 0.3, 0.35
+    block = on_slope(slope, f"coulomb: {mu}")
+    push = {"x": -part * MASS * G * np.tan(slope + np.arctan(mu))}
+    assert standing(block, block.start(), tau=push).stands is (part < 1.0)

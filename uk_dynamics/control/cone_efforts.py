@@ -7,6 +7,7 @@ Chen 2024, arXiv 2405.12762): the efforts of least cost, then the contact forces
 go with them. Where none cause the motion, those that leave the least of it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,7 +18,23 @@ from uk_dynamics.resources import optional_library
 
 _TOLERANCE = 1e-10  # of Clarabel, relative
 _LEFT = 1e-7  # of what is wanted: a smaller residual is the solver's
+# Of directions of loads, how far they agree, and after how many trials; loads below it are none
+_SAME, _MOST_TURNS, _NOTHING = 1e-9, 30, 1e-100
 _SLIGHT = 1e-8  # of the cost of efforts: that of contact forces, which makes them finite
+
+
+class JointCone(NamedTuple):
+    """A joint that sticks: some efforts t with |t| ≤ most |load|, which is affine in all."""
+
+    size: int  # of t
+    most: float
+    load: Array  # (3, 1 + nu + 3k)
+
+    def along(self, direction: Array, start: int) -> tuple[Array, Array]:
+        """The cone where the load has a direction, (3,), and t begins at an index: g and G."""
+        g, *G = self.most * (direction @ self.load)
+        t = np.eye(self.size, len(G), start)
+        return np.append(g, np.zeros(self.size)), np.vstack((G, t))
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +55,31 @@ class ConeProgram(NamedTuple):
     friction: Array  # μ, (k,)
     lower: Array  # of efforts, possibly infinite, (nu,)
     upper: Array
+    # further cones, in which g + G (u, r) is: its first entry is at least the norm of the others
+    joints: tuple[tuple[Array, Array], ...] = ()
+
+    def least_with_joints(
+        self, joints: Sequence[JointCone], weights: Array, preload: Array
+    ) -> ConeEfforts:
+        """As :meth:`least`, where the last of the efforts are what joints hold.
+
+        The norm of a load is no convex bound. In its place stands its part in the direction that it
+        had in the solution before, until that stays; in the first one loads have no part.
+        """
+        starts = (
+            len(self.lower) - np.cumsum([one.size for one in reversed(joints)], dtype=int)[::-1]
+        )
+        toward = [one.load[:, 0] * (not one.load[:, 1:].any()) for one in joints]
+        for _ in range(_MOST_TURNS):
+            each = zip(joints, toward, starts.tolist(), strict=True)
+            cones = [one.along(d, start) for one, d, start in each if d.any()]
+            found = self._replace(joints=tuple(cones)).least(weights, preload)
+            x = np.concatenate(((1.0,), found.efforts, found.forces.ravel()))
+            before, loads = toward, [one.load @ x for one in joints]
+            toward = [load / max(float(np.linalg.norm(load)), _NOTHING) for load in loads]
+            if np.allclose(toward, before, rtol=0.0, atol=_SAME):
+                break
+        return found
 
     def least(self, weights: Array, preload: Array) -> ConeEfforts:
         """The efforts of least (u − s)ᵀ W (u − s), and the contact forces of least norm with them.
@@ -46,29 +88,22 @@ class ConeProgram(NamedTuple):
         """
         nu, count = len(preload), self.contact.shape[1]
         equal = np.hstack((self.motor, self.contact))
-        x, wanted = self._closest(equal), self.wanted
-        left = wanted - equal @ x
-        size = np.linalg.norm(wanted) + np.linalg.norm(self.motor @ x[:nu])
-        possible = bool(np.linalg.norm(left) <= _LEFT * size)
-        if not possible:
-            wanted = wanted - left
         relative = weights / (weights.max(initial=0.0) or 1.0)
         cost = np.concatenate((relative, np.full(count, _SLIGHT)))
         toward = np.concatenate((relative * preload, np.zeros(count)))
-        found = self._solve(cost, -toward, equal, wanted)
-        x = x if found is None else found
-        fixed = self._replace(lower=np.zeros(0), upper=np.zeros(0))
+        found = self._solve(cost, -toward, equal, self.wanted)
+        x = self._closest(equal) if found is None else found
+        size = np.linalg.norm(self.wanted) + np.linalg.norm(self.motor @ x[:nu])
+        possible = bool(np.linalg.norm(self.wanted - equal @ x) <= _LEFT * size)
+        wanted = self.wanted if possible else equal @ x
+        if found is None and (again := self._solve(cost, -toward, equal, wanted)) is not None:
+            x = again
+        joints = tuple((g + G[:, :nu] @ x[:nu], G[:, nu:]) for g, G in self.joints)
+        fixed = self._replace(lower=np.zeros(0), upper=np.zeros(0), joints=joints)
         r = fixed._solve(
             np.ones(count), np.zeros(count), self.contact, wanted - self.motor @ x[:nu]
         )
         return ConeEfforts(x[:nu], (x[nu:] if r is None else r).reshape(-1, 3), possible)
-
-    def possible(self, part: float) -> bool:
-        """Whether there are any where contacts use only this part of their friction."""
-        equal = np.hstack((self.motor, self.contact))
-        x = self._replace(friction=part * self.friction)._closest(equal)
-        size = np.linalg.norm(self.wanted) + np.linalg.norm(self.motor @ x[: len(self.lower)])
-        return bool(np.linalg.norm(self.wanted - equal @ x) <= _LEFT * size)
 
     def _closest(self, equal: Array) -> Array:
         """The efforts and forces that leave the least, (nu + 3k,)."""
@@ -101,6 +136,10 @@ class ConeProgram(NamedTuple):
                 cones += [clarabel.NonnegativeConeT(1), clarabel.ZeroConeT(2)]
             rows.append(block)
             offsets.append(np.zeros(3))
+        for g, G in self.joints:
+            rows.append(np.hstack((-G, np.zeros((len(g), total - G.shape[1])))))
+            offsets.append(g)
+            cones.append(clarabel.SecondOrderConeT(len(g)))
         settings = clarabel.DefaultSettings()
         settings.verbose = False
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE

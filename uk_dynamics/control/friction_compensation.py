@@ -22,7 +22,7 @@ def compensate_friction(
     state: State,
     inputs: Inputs,
     S: Array,
-    law: Callable[[Array], ServoSolution],
+    law: Callable[[Solution], ServoSolution],  # of the motion without efforts
     first: ServoSolution,
 ) -> tuple[ServoSolution, Solution]:
     """Fixed-point iteration of a servo law and the friction that its efforts cause."""
@@ -32,7 +32,7 @@ def compensate_friction(
         loaded = prepared._replace(terms=terms._replace(F=terms.F + S @ servo.efforts))
         friction = dynamics.solve(loaded, state, inputs).nonideal
         free = prepared.factorization.solve(terms.F, terms.b, nonideal=friction)
-        last, servo = servo, law(free.qdd)
+        last, servo = servo, law(free)
         change = float(np.abs(servo.efforts - last.efforts).max(initial=0.0))
         if change <= _AGREEMENT * float(np.abs(servo.efforts).max(initial=0.0)):
             return servo, free

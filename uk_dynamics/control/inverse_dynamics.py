@@ -15,8 +15,9 @@ import numpy as np
 from uk_dynamics.arrays import Values
 from uk_dynamics.constraints.rows import ConstraintTerms
 from uk_dynamics.control.command import require_motors
-from uk_dynamics.control.cone_efforts import ConeProgram
+from uk_dynamics.control.cone_efforts import ConeProgram, JointCone
 from uk_dynamics.control.friction_compensation import compensate_friction
+from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.linalg import NEGLIGIBLE_ACCELERATION, coordinate_scale
 from uk_dynamics.core.servo import ServoSolution, motion_efforts
 from uk_dynamics.exceptions import InputError, StateError, expect
@@ -108,7 +109,8 @@ def inverse_dynamics(
 
     Contacts that the motion leaves closed push and hold within their cones; of all efforts that
     cause the motion with them the least are taken, within limits if that is possible, and of the
-    contact forces those of least norm. Joints with stiction hold up to it.
+    contact forces those of least norm. Joints that stick hold up to their stiction, loop joints up
+    to their friction by the force in them.
 
     Args:
         mechanism: What moves; with motors, or with contacts.
@@ -154,14 +156,13 @@ def inverse_dynamics(
         on = active or mechanism.hierarchy.initial
         reactions = contacts.reactions(state, inputs, on, desired)
         inputs = replace(inputs, active=reactions.active)
-        holding = np.eye(mechanism.model.nv)[:, reactions.holding]
-        S = np.hstack((S, holding, reactions.force))
+        S = np.hstack((S, *reactions.held, reactions.force))
 
-    def law(qdd_free: Array) -> ServoSolution:
+    def law(free: Solution) -> ServoSolution:
         servo = motion_efforts(
             prepared.factorization,
             M,
-            qdd_free,
+            free.qdd,
             actuators.matrix,
             desired,
             weights=allocation.weights,
@@ -171,10 +172,13 @@ def inverse_dynamics(
         if reactions is None:
             return servo
         seen = prepared.factorization.admissible_coordinates(S)[0]
-        x = _within_cones(mechanism, reactions, seen, servo.wanted, allocation, friction_part)
+        loads = reactions.loads(prepared.factorization, S, free.joint_multipliers)
+        x = _within_cones(
+            mechanism, reactions, seen, servo.wanted, loads, allocation, friction_part
+        )
         return replace(servo, efforts=x)
 
-    servo = law(dynamics.solve(prepared, state, inputs).qdd)
+    servo = law(dynamics.solve(prepared, state, inputs))
     loaded = mechanism.friction.dry or mechanism.contact_friction.pins
     if loaded or mechanism.nonideal is not None:
         servo, _ = compensate_friction(dynamics, prepared, state, inputs, S, law, servo)
@@ -217,25 +221,28 @@ def _within_cones(
     reactions: Reactions,
     seen: Array,  # motion per unit effort of motors, joints that stick and contacts, (n, nu+d+3k)
     wanted: Array,  # (n,)
+    loads: Array,  # of :meth:`Reactions.loads`
     allocation: Allocation,
     friction_part: float,
 ) -> Array:
     """Efforts of motors, of joints that stick, and forces of contacts, (nu + d + 3k,)."""
-    nu, held = len(mechanism.actuators), len(reactions.most)
-    free = np.zeros(held)
+    nu, sizes = len(mechanism.actuators), [force.shape[1] for force in reactions.held]
+    held, free = nu + sum(sizes), np.zeros(sum(sizes))
     limits = mechanism.actuators.effort_limits
     preload = np.zeros(nu) if allocation.preload is None else allocation.preload
+    joints = tuple(map(JointCone, sizes, reactions.most, loads))
     for most in (limits, np.full(nu, np.inf)):  # beyond limits only where it must be
-        bounds = np.concatenate((most, reactions.most))
+        bounds = np.append(most, free + np.inf)
         program = ConeProgram(
-            seen[:, : nu + held],
-            seen[:, nu + held :],
+            seen[:, :held],
+            seen[:, held:],
             wanted,
             friction_part * reactions.friction,
             -bounds,
             bounds,
         )
-        found = program.least(np.append(allocation.weights, free), np.append(preload, free))
+        costs = np.append(allocation.weights, free), np.append(preload, free)
+        found = program.least_with_joints(joints, *costs)
         if found.possible:
             break
     return np.concatenate((found.efforts, found.forces.ravel()))

@@ -156,7 +156,7 @@ def differentiable(mechanism: ResolvedMechanism) -> ResolvedMechanism:
     InputError: its forces depend on constraint forces, or it is a large one with local loops.
     """
     expect("mechanism", mechanism, ResolvedMechanism, 'Mechanism.from_file("five_bar")')
-    if mechanism.friction.active or mechanism.nonideal is not None:
+    if mechanism.friction.resists or mechanism.nonideal is not None:
         raise InputError(
             "derivatives need forces that do not depend on constraint forces; found friction in"
             " loop joints, or a non-ideal force",

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from uk_dynamics.arrays import Flags, Values, largest
-from uk_dynamics.core.contact import ConeProblem, solve_cone_problem
-from uk_dynamics.core.linalg import null_basis
+from uk_dynamics.core import factorize
+from uk_dynamics.core.linalg import mass_factor, null_basis
 from uk_dynamics.derivatives.motion_derivatives import MotionDerivatives
 from uk_dynamics.exceptions import AssemblyError, InputError, expect_names
 from uk_dynamics.mechanism.analysis import Equilibrium
@@ -59,6 +59,7 @@ def equilibrium(
     where they are: F(q) + Aᵀλ + Eᵀμ = 0 with closed loops (d'Alembert; review, section 2). Newton's
     method on q, λ and μ with exact derivatives, closing the loops after each step. Contacts, stops
     and ropes that touch there, or that it comes upon, carry it within their cones of friction.
+    Joints that stick hold it where it begins, if they can; else they count as free.
 
     Args:
         mechanism: Which one.
@@ -178,15 +179,15 @@ def _close(mechanism: ResolvedMechanism, q: Array, held: Sequence[str], t: float
 
 
 class RestingContacts:
-    """Contacts, stops and ropes that it leans on, by turns with the search; not for threads."""
+    """Contacts, stops, ropes and joints that hold it, by turns with the search; not for threads."""
 
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         self._mechanism, self._contacts = mechanism, ContactReactions(mechanism)
         self._base = self._contacts.without(mechanism.hierarchy.initial)
-        self._closed: set[int] = set()
         self._parted: set[int] = set()  # those that touch and separate
         self.pulling = ""  # names of those that would have had to pull last
         self._sticks = np.array([one.dry is not None for one in mechanism.one_sided])
+        self._closed = set(np.flatnonzero(self._sticks).tolist())
 
     @property
     def active(self) -> ActiveConstraints:
@@ -226,8 +227,8 @@ class RestingContacts:
             held: Rows of what is held whatever force that takes, (h, nv).
 
         Returns:
-            Generalized force of all of them, (nv,), and each of them; None where some separate,
-            which are open then.
+            Generalized force of all of them, (nv,), and each contact; None where some separate, or
+            joints slide, which are open and free then.
 
         Raises:
             InputError: Some slide, which are named.
@@ -235,29 +236,38 @@ class RestingContacts:
         """
         given = Inputs(active=self._base)
         found = self._contacts.reactions(state, given, self._base, 0.0 * state.v)
-        free = null_basis(np.vstack([self.others(terms.A), held]), _RANK)
-        inverse = np.linalg.inv(free.T @ terms.M @ free)
-        seen = found.jacobian @ free
-        W, q = seen @ inverse @ seen.T, seen @ (inverse @ (free.T @ terms.F))
-        solution = solve_cone_problem(ConeProblem(W, q, found.friction))
-        least = _STILL * (largest(q) + 1e-3)
-        moves = dict(zip(found.closed.tolist(), solution.motion, strict=True))
-        parted = {k for k, u in moves.items() if u[0] > least and k in self._closed}
+        A = terms.A.copy()
+        A[self.rows()] = 0.0
+        A = np.vstack((A, held))
+        factorization = factorize(mass_factor(terms.M), A, rank_tolerance=_RANK)
+        free = factorization.solve(terms.F, np.zeros(len(A)))
+        sticks = {k for k in found.holding.tolist() if k in self._closed}
+        closed = np.array([*found.closed.tolist(), *sorted(sticks)], dtype=np.intp)
+        rows, solution = self._contacts.resting(
+            state, given, self._base, closed, factorization, free
+        )
+        least = _STILL * (largest(rows.jacobian @ free.qdd) + 1e-3)
+        moves = dict(zip(closed.tolist(), solution.motion, strict=True))
+        slides = {k for k, u in moves.items() if np.linalg.norm(u[1:]) > least}
+        parted = {k for k, u in moves.items() if u[0] > least and k in self._closed - sticks}
         self._closed -= parted
         self._parted |= parted
         if parted:
             self.pulling = ", ".join(self._contacts.names[k] for k in sorted(parted))
             return None
-        slides = [k for k, u in moves.items() if np.hypot(*u[1:]) > least]
+        if sticks and (slides or not solution.solved):  # contacts that slide may not without them
+            self._closed -= slides & sticks or sticks
+            return None
         if slides:
-            names = ", ".join(self._contacts.names[k] for k in slides)
+            names = ", ".join(self._contacts.names[k] for k in sorted(slides))
             raise InputError(
                 f"no equilibrium near the guess: {names} would slide, since it takes more than"
                 " their friction; give another guess, or more friction",
                 place=self._mechanism.name,
             )
-        force: Array = found.jacobian.T @ solution.forces.ravel()
-        return force, self._contacts.contacts(state, found, solution.forces, seen.T)
+        forces, seen = solution.forces, factorization.admissible_coordinates(found.force)[0]
+        own = forces[: len(found.closed), :3]
+        return rows.force @ forces.ravel(), self._contacts.contacts(state, found, own, seen)
 
     def others(self, A: Array) -> Array:
         """The rows of A, (m, nv), that are not those of closed contacts."""

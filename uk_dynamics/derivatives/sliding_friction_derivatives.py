@@ -37,6 +37,8 @@ class Sliding:
         """Differentiate the friction of contacts, loads held; InputError: one begins to slide."""
         active = inputs.active
         slides = {} if active is None else mechanism.contact_friction.own(active.sliding)
+        for name in slides.keys() & mechanism.contact_friction.pins.keys():
+            raise InputError("friction of a loop joint that slides has no derivative", place=name)
         # as of :class:`EquationDerivatives`, with the friction of what slides, (nv, D)
         self.motion = held.motion
         self._rows, tangents, friction = mechanism.contact_friction.rows(slides)

@@ -85,6 +85,8 @@ class JointFriction:
         self._radius = np.array([joint.law.radius for joint in joints])
         self._coulomb = np.array([joint.law.coulomb for joint in joints])
         self._dry = np.flatnonzero(self._coulomb)
+        #: Whether there is a force: viscous, or regularised; not of what sticks or slides exactly.
+        self.resists = bool(self._coulomb.any() or self._viscous.any())
         self._row = np.array([joint.row for joint in joints], dtype=np.intp)
         rows = joints[0].load_map.shape[1] if joints else 0
         load_maps = [joints[index].load_map for index in self._dry.tolist()]

@@ -117,7 +117,7 @@ class InterpretedServo:
         servo = law(free.qdd)
         if self._friction and (mechanism.friction.dry or mechanism.nonideal is not None):
             servo, with_friction = compensate_friction(
-                self._dynamics, prepared, state, inputs, S, law, servo
+                self._dynamics, prepared, state, inputs, S, lambda free: law(free.qdd), servo
             )
         nominal = Nominal(
             prepared, state, inputs, A_t, b_t, lambda b: law(free.qdd, b_t=b), servo, free.qdd, S

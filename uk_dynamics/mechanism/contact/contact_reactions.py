@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from uk_dynamics.arrays import Array, Flags, Indices
+from uk_dynamics.core.contact import ConeSolution
+from uk_dynamics.core.equation import Factorization, Solution
 from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.contact.closed_contacts import ClosedContacts, Places
 from uk_dynamics.mechanism.contact.contact import Contact
+from uk_dynamics.mechanism.contact.impulses import ClosedRows, Pressing
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Inputs, State
 
 #: m or rad, and per s: about the rounding of hand-written numbers.
@@ -30,9 +33,26 @@ class Reactions:
     force: Array
     friction: Array  # μ of what sticks, zero of what slides, (k,)
     drag: Array  # friction of what slides per unit normal force, (k, 2)
-    holding: Indices  # velocities of joints that stick, (d,)
-    most: Array  # what they hold, (d,), in N or N·m
+    holding: Indices  # joints that stick and do not move, (j,)
+    held: tuple[Array, ...]  # generalized forces per unit force along the tangents of each, (nv, ·)
+    most: Array  # those that they hold, (j,), in N or N·m, of loop joints per force in them
+    load_map: (
+        Array  # from the multipliers of all rows to these forces, (j, 3, m); zero: of the tree
+    )
     active: ActiveConstraints  # with the joints that slide
+
+    def loads(self, factorization: Factorization, S: Array, multipliers: Array) -> Array:
+        """Forces in joints that stick, of multipliers (m,), and per unit of S, (j, 3, 1 + n).
+
+        Of joints of the tree, which nothing presses, one.
+        """
+        found = np.zeros((len(self.held), 3, 1 + S.shape[1]))
+        pins = np.array([load_map.any() for load_map in self.load_map], dtype=bool)
+        found[~pins, 0, 0] = 1.0
+        if pins.any():
+            per = [factorization.multipliers(factorization.holding(force)) for force in S.T]
+            found[pins] = self.load_map[pins] @ np.column_stack((multipliers, *per))
+        return found
 
 
 class ContactReactions(ClosedContacts):
@@ -61,6 +81,7 @@ class ContactReactions(ClosedContacts):
         closed = np.flatnonzero(touching & ~self._dry)
         every = np.arange(len(self.names))
         rows = self._prepare(state, inputs, self.without(active), every, {})
+        moves = rows.jacobian.reshape(-1, rows.width, len(qdd))[:, 1:]
         motion = (rows.jacobian @ qdd + rows.bias).reshape(-1, rows.width)
         size = np.abs(rows.jacobian) @ np.abs(qdd) + np.abs(rows.bias)
         least = _STILL * (size.reshape(-1, rows.width).max(axis=1) + 1e-3)
@@ -78,23 +99,39 @@ class ContactReactions(ClosedContacts):
                     break
         rows = self._prepare(state, inputs, self.without(active), closed, directions)
         sliding = {self.names[k]: x for k, x in directions.items() if self._dry[k]}
-        # a loop joint holds what the forces in it allow, which are not known here: nothing
-        held = {k: dry.velocity for k, one in enumerate(self.one_sided) if (dry := one.dry)}
-        holding = [k for k, at in held.items() if at is not None and k not in directions]
-        drag = np.zeros((len(closed), 2))
+        holding = [k for k in np.flatnonzero(self._dry).tolist() if k not in directions]
+        drag, nv = np.zeros((len(closed), 2)), len(qdd)
         for i, k in enumerate(closed.tolist()):
             drag[i] = -self._friction[k] * directions.get(k, np.zeros(2))[:2]
-        nv = len(state.v)  # other directions are those of joints
         return Reactions(
             closed,
             rows.jacobian.reshape(-1, rows.width, nv)[:, :3].reshape(-1, nv),
             rows.force.reshape(nv, -1, rows.width)[:, :, :3].reshape(nv, -1),
             np.where(drag.any(axis=1), 0.0, self._friction[closed]),
             drag,
-            np.array([held[k] for k in holding], dtype=np.intp),
+            np.array(holding, dtype=np.intp),
+            tuple(moves[k, self._rubs[k]].T for k in holding),
             self._static[holding],
+            self._load_map[holding],
             replace(self.without(active), sliding=sliding),
         )
+
+    def resting(
+        self,
+        state: State,
+        inputs: Inputs,
+        active: ActiveConstraints,  # what is on for other reasons
+        closed: Indices,
+        factorization: Factorization,  # without them, with or without rows behind the mechanism's
+        free: Solution,  # the motion without them, by this
+    ) -> tuple[ClosedRows, ConeSolution]:
+        """Forces of closed contacts and joints that stick, within their cones at rest."""
+        rows = self._prepare(state, inputs, active, closed, {})
+        rows, multipliers = rows._replace(factorization=factorization), free.joint_multipliers
+        more = len(multipliers) - self._load_map.shape[2]
+        load_map = np.pad(self._load_map[closed], ((0, 0), (0, 0), (0, more)))
+        pressing = Pressing(self._static[closed], load_map, self._pinned[closed], multipliers)
+        return rows, rows.solve(rows.jacobian @ free.qdd, self._friction[closed], pressing)
 
     def contacts(
         self, state: State, found: Reactions, forces: Array, seen: Array
