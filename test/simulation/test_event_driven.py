@@ -12,6 +12,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.spatial.transform import Rotation
 from support.mechanism_builder import joint, link, mechanism
 
@@ -235,11 +236,26 @@ contacts:
     start = {"x": half * np.sin(lean), "z": half * np.cos(lean), "lean": -lean}
     found = simulate(ladder, ladder.state(start), 1.2, sample_period=0.001)
     (left,) = instants(found, "wall", False)
+    # until then a uniform rod slides on both ends
+    fallen = np.arccos(2.0 / 3.0 * np.cos(lean))
+    expected = time_from_rest(3.0 * G / (2.0 * half), np.cos, lean, fallen)
+    assert left == pytest.approx(expected, rel=1e-8)
     # the motion there is smooth: height at the instant, from the samples around it
     height = np.interp(left, found.t, found.position("z"))
     assert height == pytest.approx(2.0 / 3.0 * half * np.cos(lean), abs=2e-6)
     energy = found.energy[found.t < left]
     np.testing.assert_allclose(energy, energy[0], rtol=0, atol=1e-8)
+
+
+def time_from_rest(factor, height, start, end):
+    """How long an angle turns from rest where ω² is a factor times the height lost, in s."""
+    way = end - start
+
+    def per_s(s):  # the angle is start + way s²: its rate is not zero in s
+        lost = height(start) - height(start + way * s**2)
+        return 2.0 * abs(way) * s / np.sqrt(factor * lost)
+
+    return quad(per_s, 0.0, 1.0, epsabs=1e-13, epsrel=1e-12)[0]
 
 
 def test_a_rocking_block_loses_what_housner_says():
@@ -271,6 +287,12 @@ contacts:
     about_edge = inertia + radius**2
     rate2 = 2.0 * G * radius * (np.cos(alpha - tilt) - np.cos(alpha)) / about_edge
     assert before**2 == pytest.approx(rate2, rel=2e-2)
+    square = G * radius / about_edge
+    expected = time_from_rest(2.0 * square, lambda angle: np.cos(alpha - angle), tilt, 0.0)
+    assert strike == pytest.approx(expected, rel=1e-8)
+    # of a slender block; this one is as wide as a quarter of its height
+    quarter = np.arccosh(1.0 / (1.0 - tilt / alpha)) / np.sqrt(square)
+    assert strike == pytest.approx(quarter, rel=alpha**2 / 4.0)
     kept = 1.0 - 1.5 * np.sin(alpha) ** 2
     assert lost == pytest.approx(0.5 * about_edge * rate2 * (1.0 - kept**2), rel=1e-8)
     assert instants(found, "edge.right", False)[0] == strike
