@@ -102,7 +102,7 @@ class Rope(Kind):
                         "default": False,
                     },
                     "turns": number(
-                        "turns", "On the drum, with all joints at 0.", 5.0, title="Turns", minimum=0
+                        "turns", "The turns on it, with joints at 0.", 5.0, title="Turns", minimum=0
                     ),
                 },
                 "required": ["link"],
