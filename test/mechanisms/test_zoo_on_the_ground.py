@@ -23,9 +23,6 @@ pytestmark = [
 STEP, SPAN, SAMPLES = 1e-3, 1.0, 50  # s, s
 # m or rad: redundant rows of ToddlerBot's file disagree by its rounded numbers; of others rounding
 CLOSED = {"toddlerbot": 5e-8}
-# J; Digit's joints without stops and armature are fast, where steps of 1 ms gain 0.11 J, and
-# those of 0.2 ms 0.004 J; Mini Cheetah's rotors turn as fast, and gain less; others: rounding
-GAINED = {"digit": 0.3, "mini_cheetah": 2e-4}
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -51,5 +48,5 @@ def test_a_machine_that_falls_keeps_loops_ground_and_energy(name: str, tmp_path:
     assert pressed
     assert loops <= CLOSED.get(name, 1e-12)
     assert gap >= -1e-8
-    assert gained <= GAINED.get(name, 1e-9)
+    assert gained <= 1e-10  # J
     assert not contacts.problem()

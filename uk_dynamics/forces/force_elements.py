@@ -20,6 +20,7 @@ from uk_dynamics.constraints.rows import (
     sums_of_joints,
 )
 from uk_dynamics.core.linalg import above, at_least, square_root, where
+from uk_dynamics.forces.joint_friction_and_springs import PassiveForces
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class JointSprings:
 
     def potential_energy(self, q: Array) -> float:
         """Energy stored in the springs, in J."""
-        return 0.5 * float(self._stiffness @ self._elongation(q) ** 2)
+        energy: float = 0.5 * np.sum(self._stiffness * self._elongation(q) ** 2)
+        return energy
 
     def _elongation(self, q: Array) -> Array:
         elongation: Array = self._positions @ q - self._rest
@@ -125,7 +127,9 @@ class LineSprings:
     def potential_energy(self, kinematics: FrameKinematics) -> float:
         """Energy stored in the springs, in J."""
         _, _, length = self._lines(kinematics)
-        return 0.5 * float(self._stiffness @ (self._sum(length) - self._rest) ** 2)
+        stretch = self._sum(length) - self._rest
+        energy: float = 0.5 * np.sum(self._stiffness * stretch**2)
+        return energy
 
     def _sum(self, parts: Array) -> Array:
         """Sum over the parts of each spring."""
@@ -265,6 +269,19 @@ class ForceElements:
             force += self._wrenches.force(kinematics)
         if self._expressions is not None:
             force += self._expressions.force(t, q, v)
+
+    def unstored(
+        self, passive: PassiveForces, kinematics: FrameKinematics, t: float, q: Array, v: Array
+    ) -> Array:
+        """Of them and of those of joints what has no potential: damping, friction, drives."""
+        rest = 0.0 * v
+        force = passive.resistance(v) + passive.at_places(q, v) - passive.at_places(q, rest)
+        self.add_to(force, kinematics, t, q, v)
+        if self._joint_springs is not None:
+            force -= self._joint_springs.force(q, rest)
+        if self._line_springs is not None:
+            force -= self._line_springs.force(kinematics, rest)
+        return force
 
     def potential_energy(self, kinematics: FrameKinematics, q: Array) -> float:
         """Energy stored in springs, in J; other forces work like motors and store none."""

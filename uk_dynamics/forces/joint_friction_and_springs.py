@@ -78,7 +78,11 @@ class PassiveForces:
 
     def force(self, q: Array, v: Array) -> Array:
         """The generalized force of all of them, (nv,), in N m or N."""
-        force = self.resistance(v)
+        return self.resistance(v) + self.at_places(q, v)
+
+    def at_places(self, q: Array, v: Array) -> Array:
+        """The part of springs and stops, (nv,); see :meth:`force`."""
+        force = 0.0 * v
         if self._springs:
             force[self._spring_v] += self._stiffness * (self._rest - q[self._spring_q])
         if self._stops:
@@ -140,10 +144,10 @@ class PassiveForces:
         """Energy stored in springs and stops, in J."""
         energy = 0.0
         if self._springs:
-            energy += 0.5 * float(self._stiffness @ (q[self._spring_q] - self._rest) ** 2)
+            energy += 0.5 * np.sum(self._stiffness * (q[self._spring_q] - self._rest) ** 2)
         if self._stops:
             under, over = self._penetration(q)
-            energy += 0.5 * float(self._stop_stiffness @ (under**2 + over**2))
+            energy += 0.5 * np.sum(self._stop_stiffness * (under**2 + over**2))
         return energy
 
     def _penetration(self, q: Array) -> tuple[Array, Array]:

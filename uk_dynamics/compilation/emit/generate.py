@@ -30,7 +30,7 @@ from uk_dynamics.core.contact import (
 from uk_dynamics.core.equation import projection
 from uk_dynamics.core.integration import GAUSS_TABLES
 from uk_dynamics.core.linalg import rank_rule
-from uk_dynamics.mechanism.contact import ClosedContacts
+from uk_dynamics.mechanism.contact import BALANCE, ClosedContacts
 from uk_dynamics.mechanism.dynamics import jump_constants
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 from uk_dynamics.model.kinematics import floating_motion, floating_place, floating_rate
@@ -105,6 +105,7 @@ def contacts() -> list[str]:
     alternating = "FIRST", "LATER", "MOST", "PENALTY", "LIGHTEST"
     constants |= {f"CONE_{name}": getattr(alternating_directions, name) for name in alternating}
     constants["CONE_RELAXATION"] = cone_problem.RELAXATIONS[0]
+    constants |= {f"BALANCE_{name}": x for name, x in BALANCE.items()}
     tables = {"factors": cone_problem.FACTORS, "iterations": cone_problem.ITERATIONS}
     constants |= {f"CONE_{name.upper()}": len(x) for name, x in tables.items()}
     sequences = (table("double", f"uk_cone_{name}", x) for name, x in tables.items())
@@ -193,6 +194,7 @@ def closing(mechanism: ResolvedMechanism) -> list[str]:
 def following(mechanism: ResolvedMechanism) -> str:
     """Whether rows follow something over time, and whether some act in one direction."""
     flags = {"FOLLOWS": mechanism.follows_references, "ONE_SIDED": bool(mechanism.one_sided)}
+    flags["BALANCES"] = mechanism.balances
     return header("uk_following.h", *defines({name: int(on) for name, on in flags.items()}))
 
 

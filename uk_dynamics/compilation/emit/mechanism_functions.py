@@ -102,10 +102,15 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
     }
     # where rows are pivoted in the place of M and A, the configuration is not kept
     lasting: tuple[str, ...] = ("M", "A")
+    balance = ""
     if mechanism.one_sided:  # but in the middle of a step
         lasting = ()
         blocks["inertia"] = places(F=terms.h, bias=terms.bias)
         blocks["forces"] = places(F=terms.F)
+        wanted = places(energy=terms.balance[:2], unstored=terms.balance[2:])
+        at = "q", "v", *parameters(mechanism)
+        text = function("uk_energies", at, ("energy", "unstored"), wanted, LANES)
+        balance = text.replace("static void uk_energies", "UK_OPTIONAL static void uk_energies")
     else:
         blocks["forces"] = places(F=terms.F, bias=terms.bias)
     statements = [writer.statements(x) for x in blocks.values()]
@@ -135,6 +140,7 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
                 *parts,
                 _TERMS.format(name=name, calls="".join(pieces.calls), **common),
                 _formulas(mechanism, terms),
+                balance,
             ]
         ),
     )

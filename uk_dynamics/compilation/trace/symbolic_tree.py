@@ -76,8 +76,14 @@ class SymbolicTree:
         self._motions = [motions(body) for body in bodies]
         self.jacobian, self.jacobian_rate = self._jacobians(v)
         self.mass = self._mass(armature)  # M(q) with armature, (nv, nv)
+        self.kinetic = 0.5 * (armature @ (v * v))  # the energy, with that of bodies:
         self.bias = self._bias(v, gravity)  # h(q, v), (nv,)
         self.rotation, self.translation = self._frames(frames)
+        # of gravity, zero with all masses at the world's origin
+        self.potential = -sum(
+            gravity @ (place.rotation @ body.moment + place.translation * body.mass)
+            for place, body in zip(self.places, self.inertias, strict=True)
+        )
 
     def _jacobians(self, v: Objects) -> tuple[Objects, Objects]:
         J, rate = zeros(6, len(v)), zeros(6, len(v))
@@ -144,6 +150,7 @@ class SymbolicTree:
             flow, spin = flow + own_flow, spin + own_spin
             inertia = self.inertias[i]
             momentum, angular_momentum = inertia.times(flow, spin)
+            self.kinetic += 0.5 * (flow @ momentum + spin @ angular_momentum)
             force, couple = inertia.times(linear, angular)
             force = force + cross(spin, momentum)
             couple = couple + cross(spin, angular_momentum) + cross(flow, momentum)

@@ -48,6 +48,8 @@ class SymbolicTerms(NamedTuple):
     formulas: Mapping[str, Objects] = MappingProxyType({})
     # what of F is −h: Coriolis, centrifugal and gravitational forces, (nv,)
     h: Objects = as_objects([])
+    # energies, kinetic and potential, and forces without a potential but motors', (2 + nv,)
+    balance: Objects = as_objects([])
 
 
 class SymbolicTasks(NamedTuple):
@@ -112,7 +114,11 @@ def trace(mechanism: ResolvedMechanism) -> SymbolicTerms:
         known = (force + tau, x.tree.bias, qdd, ideal)
         at = Instant(x.t, x.q, x.v, *(cast(Array, array) for array in known))
         found_by[result.memory] = cast(Objects, result.formula(at))
-    return SymbolicTerms(x.tree.mass, F, A, bias, residual, rate, x.graph, found_by, x.tree.bias)
+    stored = passive.potential_energy(x.q) + forces.potential_energy(x.kinematics, x.q)
+    unstored = forces.unstored(passive, x.kinematics, x.t, x.q, x.v)
+    balance = as_objects([x.tree.kinetic, x.tree.potential + stored, *unstored])
+    more = x.graph, found_by, x.tree.bias, balance
+    return SymbolicTerms(x.tree.mass, F, A, bias, residual, rate, *more)
 
 
 def trace_tasks(tasks: Tasks) -> SymbolicTasks:

@@ -11,4 +11,4 @@ from uk_dynamics.mechanism.contact.contact_rollouts import (
     InterpretedContactDynamics,
     roll_over_contacts,
 )
-from uk_dynamics.mechanism.contact.moreau_step import ContactStepping
+from uk_dynamics.mechanism.contact.moreau_step import BALANCE, ContactStepping

@@ -25,6 +25,10 @@ from uk_dynamics.mechanism.dynamics import (
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
 
+# What the balance leaves at least of a step's kinetic energy, as it is left of what it adds to; and
+# what of the potential energy is rounding.
+BALANCE = {"PART": 0.5, "ROUNDING": 1e-14}
+
 
 class ContactStepping(ClosedContacts):
     """Moves a mechanism with contacts in fixed steps; not for threads."""
@@ -162,7 +166,7 @@ class ContactStepping(ClosedContacts):
 
         Impulses act at contacts that are closed in the middle of the step, or would end it inside
         of their surfaces. Those that rest are projected onto them, so that they do not sink, and
-        positions of others out of them.
+        positions of others out of them. Energy does not grow by more than the work of forces.
 
         Args:
             state: Before it.
@@ -211,8 +215,30 @@ class ContactStepping(ClosedContacts):
         rests = np.flatnonzero((found.motion[:, 0] <= RESTING) & (found.forces[:, 0] > 0.0))
         part = replace(found, motion=found.motion[rests])
         active = self._modes(active, closed[rests], {}, part, RESTING)
+        known = self._mechanism.balances and inputs.nonideal is None and not inputs.references
+        at, forces = (state.t + 0.5 * h, middle.q, state.v), self._mechanism.forces
+        unstored = forces.unstored(self._mechanism.passive, self._workspace, *at)
+        tau = 0.0 if inputs.tau is None else inputs.tau
+        work = 0.5 * h * float((state.v + v) @ (unstored + tau))
         end = State(state.t + h, integrate(middle.q, 0.5 * h * v), v)
-        return self._projected(end, dynamics, replace(inputs, active=active), teeth), active
+        end = self._projected(end, dynamics, replace(inputs, active=active), teeth)
+        strikes = (found.forces[:, 0] > 0.0).sum() > len(rests)
+        lasts = active.names == before.names and not active.sliding and not strikes
+        return self._balanced(state, end, work, lasts) if known else end, active
+
+    def _balanced(self, start: State, end: State, work: float, lasts: bool) -> State:
+        """The end with velocities as fast as its energy is to be: by the work more than before.
+
+        Where contacts change, slide or strike it may be less, by what they have lost.
+        """
+        before, now = map(self._dynamics.energy, (start, end))
+        wanted = before.total + work - now.potential
+        rounding = BALANCE["ROUNDING"] * (abs(before.potential) + abs(now.potential))
+        if abs(wanted - now.kinetic) <= rounding or now.kinetic == 0.0:
+            return end
+        least, most = BALANCE["PART"], 1.0 / BALANCE["PART"] if lasts else 1.0
+        part = min(max(wanted / now.kinetic, least), most)
+        return replace(end, v=np.sqrt(part) * end.v)
 
     def _turn(self, middle: State, mean: Array, inputs: Inputs) -> Solution:
         """What Coriolis and centrifugal forces change with the mean velocity of a step, (nv,).

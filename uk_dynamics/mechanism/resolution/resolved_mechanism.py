@@ -285,6 +285,15 @@ class ResolvedMechanism(NamedValues):
         return self.passive.conservative and self.forces.conservative and not dissipates
 
     @property
+    def balances(self) -> bool:
+        """Whether its energy follows from the work of known forces: none in loops, no row moves."""
+        sticking = {one.sticking for one in self.one_sided}
+        own = (rows for name, rows in self.constraints.slices.items() if name not in sticking)
+        rubs = self.friction.active or self.nonideal is not None
+        at_places = all(self.constraints.position_rows[rows].all() for rows in own)
+        return at_places and not rubs and not self.driven_by_time
+
+    @property
     def driven_by_time(self) -> bool:
         """Whether the machine itself depends on t: moving references, t in rows or forces."""
         moving = (r for r in self.references.references.values() if not isinstance(r, STANDING))
