@@ -73,6 +73,15 @@ _ONE_SIDED = (
         "length": 0.9,
         "one_sided": "at_most",
         "points": [
+            {"link": "ground", "xyz": [0, 0, 0.9]},
+            {"link": "thigh", "radius": 0.03, "axis": [0, 1, 0], "side": "left", "turns": 1.5},
+        ],
+    },
+    {
+        "type": "rope",
+        "length": 0.9,
+        "one_sided": "at_most",
+        "points": [
             {"link": "ground"},
             {"link": "ground", "xyz": [-0.1, 0, 0.5], "radius": 0.1, "side": "right"}
             | {"axis": [0, -1, 0], "lifts_off": True},
