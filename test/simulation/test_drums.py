@@ -21,6 +21,7 @@ from uk_dynamics.constraints.kinds.registry import kinds
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
 from uk_dynamics.constraints.rows.row import Constraint
 from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.mechanism.contact import ContactStepping
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.model.robot_model import RobotModel
 
@@ -149,15 +150,30 @@ def test_turns_are_counted_until_the_end_on_the_rim_pulls() -> None:
         assert found == pytest.approx(straight - 1.0, abs=1e-12)
 
 
-@pytest.fixture(scope="module")
-def swinging() -> Mechanism:
+def swing(more: str = "") -> Mechanism:
     """A load that swings below a drum, on which there is a quarter of a turn."""
     joints = joint("x", "base", "along", kind="prismatic", axis="1 0 0", xyz="0 0 -1")
     joints += joint("z", "along", "load", kind="prismatic", axis="0 0 1") + link("along")
     points = f"[{{link: load}}, {DRUM % ('left', 0.25)}]"
-    return mechanism(
-        WINCH + joints, f"constraints: {{k: {{type: rope, length: 1, points: {points}}}}}"
-    )
+    rope = f"{{type: rope, length: 1, points: {points}{more}}}"
+    return mechanism(WINCH + joints, f"constraints: {{rope: {rope}}}")
+
+
+@pytest.fixture(scope="module")
+def swinging() -> Mechanism:
+    return swing()
+
+
+def test_steps_from_slack_over_taut_to_unwound_are_the_same_in_c() -> None:
+    machine, ends = swing(", one_sided: at_most"), []
+    for dynamics in (CompiledDynamics(machine), InterpretedDynamics(machine)):
+        start = machine.state([-2.0, 0.4, 0.3])  # slack by a turn's third
+        stepping, inputs = ContactStepping(machine), Inputs(stabilize=False)
+        state, _ = stepping.advance(start, 1.0, 150, dynamics, inputs)
+        ends.append(np.append(state.q, state.v))
+    assert ends[0][0] > 0.5 * np.pi  # a quarter of a turn is off
+    assert excess(machine, *ends[0][:3]) == pytest.approx(0.0, abs=1e-9)
+    np.testing.assert_allclose(ends[0], ends[1], rtol=0, atol=1e-10)
 
 
 def test_drums_are_the_same_in_c_wound_and_unwound(swinging: Mechanism) -> None:

@@ -59,7 +59,7 @@ class Rope(Kind):
     summary = "held: the length of a rope through points, over pulleys and round pegs"
     example = (
         "hoist: {type: rope, length: 2.5, one_sided: at_most,"
-        " points: [{link: base}, {link: hook, xyz: [0, 0, 0.1]}, {link: base}, {link: drum}]}"
+        " points: [{link: base}, {link: hook, xyz: [0, 0, 0.1]}, {link: base}, {link: load}]}"
     )
     frames = ()
     keys: ClassVar = {
