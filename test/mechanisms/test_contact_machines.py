@@ -82,6 +82,26 @@ def test_a_platform_falls_into_its_stops():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("name", "closed"), [("stewart_drop", 6), ("block_grip", 4)])
+def test_what_rests_neither_sinks_nor_creeps_nor_gains_energy_for_a_minute(name, closed):
+    """Stops that redundant loops load, and a block that friction holds with redundant contacts."""
+    mechanism = machine(name)
+    motion = simulate(
+        mechanism, mechanism.start(), 62.0, method="moreau", sample_period=0.1, backend="compiled"
+    )
+    rests = motion.t > 2.0
+    assert np.diff(motion.energy[rests]).max() < 1e-12 * abs(motion.energy[0])
+    assert np.abs(motion.v[rests]).max() < 1e-10
+    touching = [motion.contact(name) for name in motion.contacts]
+    touching = [one for one in touching if one.closed[rests].any()]
+    assert len(touching) >= closed
+    for one in touching:
+        assert one.closed[rests].all()
+        assert np.abs(one.gap[rests]).max() < 1e-12
+        assert np.abs(one.slip[rests]).max(initial=0.0) < 1e-12
+
+
+@pytest.mark.slow
 def test_a_rope_goes_slack_when_the_load_stands_and_lifts_it_again():
     mechanism = machine("rope_crane")
     tasks = Tasks.from_file(ROOT / "examples" / "rope_crane" / "lift.yaml", mechanism)
