@@ -91,19 +91,24 @@ class ConeProgram(NamedTuple):
         relative = weights / (weights.max(initial=0.0) or 1.0)
         cost = np.concatenate((relative, np.full(count, _SLIGHT)))
         toward = np.concatenate((relative * preload, np.zeros(count)))
-        found = self._solve(cost, -toward, equal, self.wanted)
-        x = self._closest(equal) if found is None else found
-        size = np.linalg.norm(self.wanted) + np.linalg.norm(self.motor @ x[:nu])
-        possible = bool(np.linalg.norm(self.wanted - equal @ x) <= _LEFT * size)
-        wanted = self.wanted if possible else equal @ x
-        if found is None and (again := self._solve(cost, -toward, equal, wanted)) is not None:
-            x = again
+        x, wanted = self._solve(cost, -toward, equal, self.wanted), self.wanted
+        if x is None or not self._causes(equal, x):
+            closest = self._closest(equal)
+            wanted = equal @ closest
+            again = self._solve(cost, -toward, equal, wanted)
+            x = closest if again is None else again
         joints = tuple((g + G[:, :nu] @ x[:nu], G[:, nu:]) for g, G in self.joints)
         fixed = self._replace(lower=np.zeros(0), upper=np.zeros(0), joints=joints)
         r = fixed._solve(
             np.ones(count), np.zeros(count), self.contact, wanted - self.motor @ x[:nu]
         )
-        return ConeEfforts(x[:nu], (x[nu:] if r is None else r).reshape(-1, 3), possible)
+        forces = (x[nu:] if r is None else r).reshape(-1, 3)
+        return ConeEfforts(x[:nu], forces, self._causes(equal, x))
+
+    def _causes(self, equal: Array, x: Array) -> bool:
+        """Whether efforts and forces, (nu + 3k,), cause what is wanted, but for rounding."""
+        size = np.linalg.norm(self.wanted) + np.linalg.norm(self.motor @ x[: len(self.lower)])
+        return bool(np.linalg.norm(self.wanted - equal @ x) <= _LEFT * size)
 
     def _closest(self, equal: Array) -> Array:
         """The efforts and forces that leave the least, (nu + 3k,)."""
