@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.mechanism_builder import joint, link, mechanism
 
 import uk_dynamics as ukd
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
-from uk_dynamics.viewing.live_simulation import LiveSimulation
+from uk_dynamics.viewing.live_simulation import LiveSimulation, MotorChoices
 from uk_dynamics.viewing.scene.marks import Marker
 
 
@@ -97,3 +98,19 @@ def test_tasks_are_followed_where_there_are_some():
     assert source.driving == source.motors[0] == "tasks"
     assert source.frame(0.0).efforts.any()  # held until then
     assert source.motors[1:] == ("hold", "gravity", "off")
+
+
+@pytest.mark.parametrize(("height", "stands"), [(0.0, True), (0.1, False)])
+def test_what_contacts_carry_the_motors_need_not(height, stands):
+    lift = joint("z", "base", "body", kind="prismatic", axis="0 0 1")
+    arm = joint("swing", "body", "arm") + link("arm", 0.5, 0.01, "0.2 0 0")
+    text = """
+actuators: {motor: {joint: swing, effort_limit: 5.0}}
+contacts: {foot: {parent: {link: base}, child: {link: body}}}
+"""
+    machine = mechanism(link("base") + link("body", 2.0) + lift + arm, text)
+    choices = MotorChoices(machine, None, 0.002)
+    found = choices.at_rest("hold", machine.state({"z": height}))
+    assert found.problem == ("" if stands else "the motors cannot hold this pose: z will move")
+    if stands:
+        assert abs(found.efforts[0]) == pytest.approx(0.5 * 9.81 * 0.2, rel=1e-9)

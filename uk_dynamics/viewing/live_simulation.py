@@ -15,6 +15,7 @@ from uk_dynamics.control import MotorCommand
 from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.contact import ContactStepping
 from uk_dynamics.mechanism.dynamics import Instants
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
@@ -86,6 +87,10 @@ class MotorChoices:
             if state.v.any():
                 return AtRest(np.array(controller.command(state).efforts))
             weight = GravityCompensation(self._mechanism, control_period=self._step)
+            if self._mechanism.one_sided:  # what touches carries, too
+                dynamics = self._mechanism.dynamics("interpreted")
+                _, active = ContactStepping(self._mechanism).begin(state, dynamics, Inputs())
+                weight.active = self._mechanism.for_control(active)
             held = weight.command(state)
         except UkDynamicsError as error:
             return AtRest(nothing, str(error))
