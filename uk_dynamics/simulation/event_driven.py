@@ -9,11 +9,12 @@ is chosen by :class:`ContactDynamics`.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from uk_dynamics.constraints.rows import HeldFeatures
 from uk_dynamics.core.integration import SAME_TIME, AdaptiveStepper
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism.contact import ContactDynamics, ContactPoints
@@ -105,7 +106,7 @@ class EventDriven:
                     start = State(event.t, stepper.q, stepper.v)
                     break
                 event, start = earlier, State(*stepper.start)
-            state = self._settled_after(event, start)
+            state = self._settled_after(event, start, recent)
             if _too_many(recent, state.t):
                 recent.clear()
                 before, size = self._over
@@ -117,12 +118,17 @@ class EventDriven:
                 yield State(pending.pop(0), state.q, state.v)
 
     def settle(
-        self, state: State, leaving: tuple[str, ...] = (), sliding: dict[str, Array] | None = None
+        self,
+        state: State,
+        leaving: Sequence[str] = (),
+        sliding: dict[str, Array] | None = None,
+        features: HeldFeatures | None = None,  # of convex hulls; None: those that are nearest
     ) -> State:
         """Impacts at a state, then the mode that begins there."""
         plant, contacts = self.plant, self.contacts
         before, lost, touched = plant.active, 0.0, set[str]()
-        base = contacts.without(before)
+        contacts.features = features or contacts.nearest_features(state)
+        base = replace(contacts.without(before), features=contacts.features)
         gap = contacts.places(state).gap
         if (gap < -_INSIDE * max(plant.mechanism.size, 1.0)).any():
             worst = int(np.argmin(gap))
@@ -173,7 +179,10 @@ class EventDriven:
         self.warn(what, state.t, f" (one of {h:.2g} s)")
         before = plant.active.names
         assert plant.stepping is not None
-        state, active = plant.stepping.step(state, h, plant.dynamics, plant.inputs)
+        inputs, contacts.features = plant.inputs, {}
+        if plant.active.features:  # steps know what is nearest, at other points perhaps
+            inputs = replace(inputs, active=replace(contacts.without(plant.active), features={}))
+        state, active = plant.stepping.step(state, h, plant.dynamics, inputs)
         inside = {contacts.names[k] for k in np.flatnonzero(contacts.places(state).gap < 0.0)}
         closed = replace(active, names=active.names | inside)
         plant.set_active(closed)
@@ -182,9 +191,13 @@ class EventDriven:
             self.changed(changes, state.t, 0.0)
         return self.settle(plant.project(state))
 
-    def _settled_after(self, event: Event, state: State) -> State:
-        if event.what == "opens":
-            return self.settle(state, leaving=(event.contact,))
+    def _settled_after(self, event: Event, state: State, recent: Iterable[Event]) -> State:
+        if event.what == "opens":  # with those that did at this instant, too
+            opened = {one.contact: one for one in recent if one.what == "opens"}
+            leaving = [x for x, one in opened.items() if event.t - one.t <= _SAME_INSTANT]
+            return self.settle(state, leaving=leaving)
+        if event.what == "turns":
+            return self.settle(state, features=event.features)
         if event.what == "stops":
             return self.settle(self._stopped(event.contact, state))
         if event.what == "slips":
@@ -208,7 +221,7 @@ def _too_many(recent: Sequence[Event], t: float) -> bool:
         return True
     for kinds in (1, 2):
         last = list(recent)[-kinds * _SAME_EVENTS :]
-        few = len(last) == kinds * _SAME_EVENTS and len({one[1:] for one in last}) <= kinds
+        few = len(last) == kinds * _SAME_EVENTS and len({one[1:3] for one in last}) <= kinds
         if few and last[-1].t - last[0].t < _NO_TIME:
             return True
     return False

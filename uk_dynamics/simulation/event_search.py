@@ -1,19 +1,24 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""The search for events of contacts within a step: what closes, opens, slips or stops first."""
+"""The search for events of contacts in a step: what closes, opens, slips, stops or turns first."""
 
 from collections.abc import Callable, Iterator
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from uk_dynamics.arrays import largest
+from uk_dynamics.constraints.rows import HeldFeatures
 from uk_dynamics.core.integration import AdaptiveStepper
 from uk_dynamics.mechanism.contact import SLOW, ContactDynamics
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.simulation.plant import Plant
 
 _LOCATED = 1e-14  # s
+# What is nearest on convex hulls is looked up each time that they may have moved so far, in rad and
+# sizes of the machine, and where it changes to this time, in s.
+_APART, _TURNED = 0.1, 1e-13
 # Of the largest force, and of all mass times the largest acceleration, which may cancel in all of
 # them: loads and cones below it are rounding.
 _NO_FORCE, _CANCELLED = 1e-10, 1e-12
@@ -24,7 +29,8 @@ class Event(NamedTuple):
 
     t: float
     contact: str
-    what: str  # closes, opens, slips, stops
+    what: str  # closes, opens, slips, stops, turns: another corner or edge of a hull is nearest
+    features: HeldFeatures = MappingProxyType({})  # that are from then on
 
 
 class _Margin(NamedTuple):
@@ -41,7 +47,7 @@ class _Margin(NamedTuple):
 def first_event(contacts: ContactDynamics, plant: Plant, stepper: AdaptiveStepper) -> Event | None:
     """The first event within the last step of a motion."""
     search = _Search(contacts, plant, stepper)
-    return min([*search.closings(), *search.endings()], default=None)
+    return min([*search.turns(), *search.closings(), *search.endings()], default=None)
 
 
 class _Search:
@@ -63,6 +69,28 @@ class _Search:
         if t <= self._start.t:
             return self._start
         return State(t, *self._stepper.sample(t))
+
+    def turns(self) -> Iterator[Event]:
+        """The first change of what is nearest on convex hulls, beyond which nothing is told."""
+        held, nearest = self._contacts.features, self._contacts.nearest_features
+        if not held:
+            return
+        before, end, size = self._start.t, self._end.t, self._plant.mechanism.size
+        far = (end - before) * max(largest(self._start.v), largest(self._end.v))
+        for t in np.linspace(before, end, 2 + int(far / (_APART * min(size, 1.0))))[1:].tolist():
+            if (found := nearest(self._at(t))) == held:
+                before = t
+                continue
+            while t - before > max(_TURNED, 4.0 * np.spacing(end)):
+                middle = 0.5 * (before + t)
+                if (there := nearest(self._at(middle))) == held:
+                    before = middle
+                else:
+                    t, found = middle, there
+            self._end = self._at(t)
+            pair = next(pair for pair, features in held.items() if found[pair] != features)
+            yield Event(t, self._contacts.of_hulls[pair], "turns", found)
+            return
 
     def closings(self) -> Iterator[Event]:
         """Gaps that close."""

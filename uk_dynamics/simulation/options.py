@@ -48,12 +48,6 @@ def checked(
             f' found "{method}"',
             place="method",
         )
-    if method != "moreau" and (name := _of_hulls(mechanism)):
-        raise InputError(
-            f"the points at which the hulls of {name} touch come and go, which moreau steps over;"
-            f' found "{method}"',
-            place="method",
-        )
     if not mechanism.one_sided and method == "moreau":
         raise InputError(
             f"moreau is for contacts, stops and ropes, which {mechanism.name} does not have; take"
@@ -89,14 +83,9 @@ def checked(
 def default_method(mechanism: Mechanism, *, held: bool) -> str:
     """What :func:`simulate` takes where no method is given; ``held``: with a control period."""
     many = sum(one.friction > 0.0 for one in mechanism.one_sided) > _MANY_CONTACTS
-    if many or _of_hulls(mechanism):
+    if many or any(contact.hulls is not None for contact in mechanism.spec.contacts):
         return "moreau"
     return "rk4" if held and not mechanism.one_sided else "DOP853"
-
-
-def _of_hulls(mechanism: Mechanism) -> str:
-    """A contact of two convex bodies, whose points are not the same all the time."""
-    return next((c.name for c in mechanism.spec.contacts if c.hulls is not None), "")
 
 
 def check_delay(delay: float) -> None:

@@ -177,15 +177,17 @@ static uk_touching uk_hull_corner_on_face(const uk_placed_hull *on, int face, co
 static void uk_hull_keep(uk_touches *all, uk_touching one) {
   if (one.gap < all->least || all->count == (int)(sizeof all->point / sizeof *all->point)) return;
   for (int i = 0; i < all->count; ++i) {
-    const double *other = all->point[i].point;
-    if (fabs(one.point[0] - other[0]) <= all->same && fabs(one.point[1] - other[1]) <= all->same &&
-        fabs(one.point[2] - other[2]) <= all->same)
-      return;
+    const uk_touching *other = all->point + i;
+    int same = 1;
+    for (int k = 0; k < 3; ++k)
+      same = same && fabs(one.point[k] - other->point[k]) <= all->same &&
+             fabs(one.normal[k] - other->normal[k]) <= UK_HULL_SAME;
+    if (same) return;
   }
   all->point[all->count++] = one;
 }
 
-/* Whether a point lies in a face or at most a margin outside, seen along a normal. */
+/* Whether a point lies in a face, at least a margin from its edges, seen along a normal. */
 static int uk_hull_within(const double *point, const uk_placed_hull *body, int face, const double *normal,
                           double margin, double turn) {
   for (int k = 0; k < uk_hull_corners_of(body, face); ++k) {
@@ -193,7 +195,7 @@ static int uk_hull_within(const double *point, const uk_placed_hull *body, int f
     uk_hull_minus(uk_hull_corner_of(body, face, k + 1), uk_hull_corner_of(body, face, k), side);
     uk_hull_cross(side, normal, inward);
     uk_hull_minus(point, uk_hull_corner_of(body, face, k), off);
-    if (!(-turn * uk_hull_dot(inward, off) >= -margin * uk_hull_length(inward))) return 0;
+    if (!(-turn * uk_hull_dot(inward, off) >= margin * uk_hull_length(inward))) return 0;
   }
   return 1;
 }
@@ -210,14 +212,14 @@ static void uk_hull_over_face(const uk_placed_hull *one, const uk_placed_hull *o
   for (int j = 0; j < far; ++j) {
     const double *corner = uk_hull_corner_of(other, against, j);
     uk_hull_minus(corner, uk_hull_corner_of(one, face, 0), off);
-    if (uk_hull_within(corner, one, face, n, UK_HULL_SAME * size, 1.0))
+    if (uk_hull_within(corner, one, face, n, UK_HULL_INSIDE * size, 1.0))
       uk_hull_keep(all, uk_hull_corner_on_face(one, face, corner, uk_hull_dot(n, off), swapped));
   }
   if (facing[against] <= UK_HULL_ACROSS) return;
   for (int i = 0; i < near; ++i) {
     const double *corner = uk_hull_corner_of(one, face, i);
     uk_hull_minus(corner, uk_hull_corner_of(other, against, 0), off);
-    if (uk_hull_within(corner, other, against, n, UK_HULL_SAME * size, -1.0))
+    if (uk_hull_within(corner, other, against, n, UK_HULL_INSIDE * size, -1.0))
       uk_hull_keep(all, uk_hull_corner_on_face(other, against, corner, uk_hull_dot(m, off), !swapped));
   }
   for (int i = 0; i < near; ++i)
@@ -231,7 +233,8 @@ static void uk_hull_over_face(const uk_placed_hull *one, const uk_placed_hull *o
       const double area = uk_hull_dot(off_near, b);
       if (fabs(area) <= UK_HULL_ACROSS * uk_hull_length(a) * uk_hull_length(b)) continue;
       const double s = uk_hull_dot(off_far, off) / area, t = -uk_hull_dot(off_near, off) / area;
-      if (!(s >= 0.0 && s <= 1.0 && t >= 0.0 && t <= 1.0)) continue;
+      if (!(fabs(s - 0.5) <= 0.5 + UK_HULL_SAME * size / uk_hull_length(a))) continue;
+      if (!(fabs(t - 0.5) <= 0.5 + UK_HULL_SAME * size / uk_hull_length(b))) continue;
       if (swapped ? uk_hull_crossing(q, b, p, a, opposite, &found) : uk_hull_crossing(p, a, q, b, n, &found))
         uk_hull_keep(all, found);
     }

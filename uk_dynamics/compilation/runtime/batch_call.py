@@ -22,7 +22,9 @@ TrajectoriesCall = structure("uk_trajectories")
 
 def beyond_projection(inputs: Inputs, layout: Layout) -> bool:
     """Whether inputs are beyond what is compiled, even where nothing accelerates."""
-    return inputs.nonideal is not None or bool(inputs.references and not layout.followed)
+    held = inputs.active is not None and inputs.active.features
+    unknown = inputs.nonideal is not None or (inputs.references and not layout.followed)
+    return bool(unknown or held)
 
 
 def beyond_compiled(inputs: Inputs, layout: Layout) -> bool:

@@ -3,7 +3,14 @@
 """The shared mathematics of constraint rows."""
 
 from uk_dynamics.constraints.rows.constraint_set import ConstraintSet
-from uk_dynamics.constraints.rows.convex_hulls import HULL_CONSTANTS, POINTS, TOUCH, Hull, HullPair
+from uk_dynamics.constraints.rows.convex_hulls import (
+    HULL_CONSTANTS,
+    POINTS,
+    TOUCH,
+    HeldFeatures,
+    Hull,
+    HullPair,
+)
 from uk_dynamics.constraints.rows.frame_rows import ContactRow
 from uk_dynamics.constraints.rows.height_rows import HeightField, HeightRow, HeightRows
 from uk_dynamics.constraints.rows.hull_rows import HullRow, HullRows

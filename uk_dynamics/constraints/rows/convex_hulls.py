@@ -11,7 +11,7 @@ a plane or of two lines, with the derivative that its row has.
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,10 @@ from uk_dynamics.constraints.rows.vectors import cross, dot
 #: Points at which a pair may touch: the corners that two rectangles have in common.
 POINTS = 8
 _EDGE_FIRST = 1e-4  # of the size: edges are separated by so much more than faces, or faces count
-_SAME = 1e-6  # of the size: points that are nearer are one
+# Of the size, or of a direction: points that are nearer are one, and edges cross where their lines
+# do so near to their ends. Corners are over a face a little inside of its edges, where crossings of
+# these are known: what slides over a rim passes to them, and does not seem to strike the face.
+_SAME, _INSIDE = 1e-6, 1e-9
 _ACROSS = 1e-3  # sine of edges that cross, and cosine of faces that look at each other
 _TIE = 1e-12  # of the size, or of a cosine: what differs by less does by rounding
 _SPARE = 1e3  # m: how far away those points are that there are none of
@@ -31,6 +34,7 @@ HULL_CONSTANTS = {
     "HULL_POINTS": POINTS,
     "HULL_EDGE_FIRST": _EDGE_FIRST,
     "HULL_SAME": _SAME,
+    "HULL_INSIDE": _INSIDE,
     "HULL_ACROSS": _ACROSS,
     "HULL_TIE": _TIE,
     "HULL_SPARE": _SPARE,
@@ -101,6 +105,12 @@ class Placed(NamedTuple):
         return begin, end - begin
 
 
+#: What a distance is of. A corner and a face: whether the face is the child's, its number, and that
+#: of the corner. Two edges: the corners of the parent's, those of the child's, each the lower one
+#: first, and the side of their cross product that the child is on, ±1.
+Feature = tuple[int, ...]
+
+
 class Touch(NamedTuple):
     """A corner and a plane, or two lines, that are near; directions in the world."""
 
@@ -110,6 +120,12 @@ class Touch(NamedTuple):
     normal: Array  # from the parent to the child
     of_parent: float  # 1: a corner of the parent, so that the directions turn with the child
     edge: Array  # along that of the child, x × edge along the normal; zero: a corner touches
+    of: Feature
+
+    def repeats(self, other: "Touch", size: float) -> bool:
+        """Whether it is another one once more, of bodies of a size in m."""
+        near = np.abs(self.point - other.point).max() <= _SAME * size
+        return bool(near and np.abs(self.normal - other.normal).max() <= _SAME)
 
 
 #: Numbers of a point.
@@ -125,10 +141,11 @@ class HullPair:
     def __repr__(self) -> str:
         return f"HullPair{self.hulls}"
 
-    def __call__(self, place: Array) -> Array:
+    def __call__(self, place: Array, held: "Features" = ()) -> Array:
         """What is known of each point, (POINTS, TOUCH), where the frames are, (24,).
 
-        Those that there are none of are far away, and have no directions.
+        Of held features, or of those that are nearest there. Points that there are none of are far
+        away, and have no directions.
         """
         if place.dtype == object:
             symbols = [x for x in place if hasattr(x, "touching")]
@@ -137,11 +154,30 @@ class HullPair:
                 return found
             place = place.astype(float)
         parent, child = map(Placed.at, place.reshape(2, 12), self.hulls)
-        known = touches(parent, child)
+        known: list[Touch | None] = [*touches(parent, child)] if not held else []
+        known += [None if of is None else _touch(parent, child, of) for of in held]
         none = np.zeros(3)
-        lowest = min(known, key=lambda one: one.gap)
+        lowest = min((one for one in known if one is not None), key=lambda one: one.gap)
         spare = lowest._replace(gap=_SPARE, x=none, normal=none, edge=none)
-        return np.array([np.hstack(one) for one in known + [spare] * (POINTS - len(known))])
+        every = known + [None] * (POINTS - len(known))
+        return np.array([np.hstack((one or spare)[:-1]) for one in every])
+
+    def features(self, place: Array, before: "Features" = ()) -> "Features":
+        """Those that are nearest where the frames are, (24,); those of before keep their points."""
+        found = [one.of for one in touches(*map(Placed.at, place.reshape(2, 12), self.hulls))]
+        points = [of if of in found else None for of in before] or [None] * POINTS
+        for of in found:
+            if of not in points:
+                points[points.index(None)] = of
+        return tuple(points)
+
+
+_EDGES = 5  # numbers of a feature of two edges
+
+#: Of each point of a pair; None: it has none, and is far away.
+Features = tuple[Feature | None, ...]
+#: Of each pair: what its points stay with between events.
+HeldFeatures = Mapping[HullPair, Features]
 
 
 def touches(parent: Placed, child: Placed) -> list[Touch]:
@@ -161,8 +197,8 @@ def touches(parent: Placed, child: Placed) -> list[Touch]:
     found = [one for one in found if one.gap >= best - _SAME * size]
     if not found:  # no corner of either is over the other
         one, other = (child, parent) if swapped else (parent, child)
-        lowest = other.corners[_largest(-other.corners @ one.normals[face], size)]
-        found = [_corner_on_face(one, face, lowest, best, swapped)]
+        lowest = _largest(-other.corners @ one.normals[face], size)
+        found = [_corner_on_face(one, face, other, lowest, swapped)]
     return _chosen(found, size)
 
 
@@ -182,27 +218,52 @@ def _edge_on_edge(parent: Placed, child: Placed, size: float) -> Touch | None:
     gap = dot(normal, q - p) / np.where(length > 0.0, length, 1.0)
     gap[length <= _ACROSS * _length(along) * _length(across)] = -np.inf
     k = _largest(gap, size)
-    return _crossing(p[k], along[k], q[k], across[k], normal[k])
+    edges = parent.of.edges[one[k]], child.of.edges[other[k]]
+    return _crossing(parent, edges[0], child, edges[1], normal[k])
 
 
-def _crossing(p: Array, a: Array, q: Array, b: Array, towards: Array) -> Touch | None:
-    """Lines through p along a, of the parent, and through q along b, which are that way from it."""
+def _crossing(
+    parent: Placed, along: Indices, child: Placed, across: Indices, towards: Array
+) -> Touch | None:
+    """Edges by their corners, the child's that way from the parent's; None: they do not cross."""
+    a, b = np.diff(parent.corners[along], axis=0)[0], np.diff(child.corners[across], axis=0)[0]
+    n = cross(a, b)
+    if np.sqrt(n @ n) <= _ACROSS * np.sqrt((a @ a) * (b @ b)):
+        return None
+    return _lines(parent, along, child, across, float(np.sign(n @ towards)))
+
+
+def _lines(parent: Placed, along: Indices, child: Placed, across: Indices, side: float) -> Touch:
+    """Lines along edges, of which the child's is on a side of their cross product, ±1."""
+    (p, p_end), (q, q_end) = parent.corners[along], child.corners[across]
+    a, b = p_end - p, q_end - q
     a, b = a / np.sqrt(a @ a), b / np.sqrt(b @ b)
     n = cross(a, b)
     sine = float(np.sqrt(n @ n))
-    if sine <= _ACROSS:
-        return None
-    side = np.sign(n @ towards)
     n *= side / sine
     w, c = q - p, a @ b
     t = (c * (a @ w) - b @ w) / sine**2
-    return Touch(float(n @ w), q + t * b, a, n, 0.0, side * b)
+    turned = side if (along[0] < along[1]) == (across[0] < across[1]) else -side
+    of = *np.sort(along).tolist(), *np.sort(across).tolist(), int(turned)
+    return Touch(float(n @ w), q + t * b, a, n, 0.0, side * b, of)
 
 
-def _corner_on_face(on: Placed, face: int, corner: Array, gap: float, swapped: bool) -> Touch:
+def _touch(parent: Placed, child: Placed, of: Feature) -> Touch:
+    """What a feature is."""
+    if len(of) == _EDGES:
+        return _lines(parent, np.array(of[:2]), child, np.array(of[2:4]), of[4])
+    swapped, face, corner = of
+    one, other = (child, parent) if swapped else (parent, child)
+    return _corner_on_face(one, face, other, corner, bool(swapped))
+
+
+def _corner_on_face(on: Placed, face: int, over: Placed, corner: int, swapped: bool) -> Touch:
     """A corner of the other body over a face, of the child where they are exchanged."""
-    n = on.normals[face]
-    return Touch(gap, corner, on.along[face], -n if swapped else n, float(swapped), np.zeros(3))
+    n, point = on.normals[face], over.corners[corner]
+    gap = float(n @ (point - on.corners[on.of.loops[face][0]]))
+    n = -n if swapped else n
+    of = int(swapped), int(face), int(corner)
+    return Touch(gap, point, on.along[face], n, float(swapped), np.zeros(3), of)
 
 
 def _over_face(one: Placed, other: Placed, face: int, swapped: bool) -> Iterator[Touch]:
@@ -210,26 +271,28 @@ def _over_face(one: Placed, other: Placed, face: int, swapped: bool) -> Iterator
     n = one.normals[face]
     facing = other.normals @ n
     against = _largest(-facing)
-    m = other.normals[against]
-    near, far = one.corners[one.of.loops[face]], other.corners[other.of.loops[against]]
-    edge = min(one.of.size, other.of.size)
-    for corner in far[_within(far, near, n, _SAME * edge)]:
-        yield _corner_on_face(one, face, corner, float(n @ (corner - near[0])), swapped)
+    own, others = one.of.loops[face], other.of.loops[against]
+    near, far = one.corners[own], other.corners[others]
+    size = min(one.of.size, other.of.size)
+    for corner in others[_within(far, near, n, _INSIDE * size)].tolist():
+        yield _corner_on_face(one, face, other, corner, swapped)
     if -facing[against] <= _ACROSS:
         return
-    for corner in near[_within(near, far, n, _SAME * edge, -1.0)]:
-        height = float(m @ (corner - far[0]))
-        yield _corner_on_face(other, against, corner, height, not swapped)
+    for corner in own[_within(near, far, n, _INSIDE * size, -1.0)].tolist():
+        yield _corner_on_face(other, against, one, corner, not swapped)
     a, b = np.roll(near, -1, axis=0) - near, np.roll(far, -1, axis=0) - far
     off_near, off_far = -cross(a, n), cross(b, n)
     area = off_near @ b.T
     area[np.abs(area) <= _ACROSS * np.outer(_length(a), _length(b))] = np.nan
     s = (dot(off_far, far) - near @ off_far.T) / area
     t = (dot(off_near, near)[:, None] - off_near @ far.T) / area
-    for i, j in np.argwhere((s >= 0.0) & (s <= 1.0) & (t >= 0.0) & (t <= 1.0)).tolist():
-        lines = near[i], a[i], far[j], b[j], n
-        if swapped:
-            lines = far[j], b[j], near[i], a[i], -n
+    beyond_s = np.abs(s - 0.5) > 0.5 + _SAME * size / _length(a)[:, None]
+    beyond_t = np.abs(t - 0.5) > 0.5 + _SAME * size / _length(b)
+    for i, j in np.argwhere(~(np.isnan(area) | beyond_s | beyond_t)).tolist():
+        edges = own.take((i, i + 1), mode="wrap"), others.take((j, j + 1), mode="wrap")
+        lines = (
+            (other, edges[1], one, edges[0], -n) if swapped else (one, edges[0], other, edges[1], n)
+        )
         if (found := _crossing(*lines)) is not None:
             yield found
 
@@ -239,12 +302,12 @@ def _length(vectors: Array) -> Array:
 
 
 def _within(points: Array, loop: Array, normal: Array, margin: float, turn: float = 1.0) -> Flags:
-    """Which points lie in a face or at most a margin outside, seen along a normal, (n,)."""
+    """Which points lie in a face, at least a margin from its edges, seen along a normal, (n,)."""
     sides = np.roll(loop, -1, axis=0) - loop
     inward = -turn * cross(sides, normal)
     inward /= _length(inward)[:, None] + 1e-300
     heights = points @ inward.T - dot(inward, loop)
-    found: Flags = np.all(heights >= -margin, axis=1)
+    found: Flags = np.all(heights >= margin, axis=1)
     return found
 
 
@@ -257,7 +320,7 @@ def _chosen(found: list[Touch], size: float) -> list[Touch]:
     """Those that are no others, and of too many the lowest and what is farthest from them."""
     kept: list[Touch] = []
     for one in found:
-        if all(np.abs(one.point - other.point).max() > _SAME * size for other in kept):
+        if not any(one.repeats(other, size) for other in kept):
             kept.append(one)
     if len(kept) <= POINTS:
         return kept

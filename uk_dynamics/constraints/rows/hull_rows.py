@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from uk_dynamics.arrays import Array, Indices
-from uk_dynamics.constraints.rows.convex_hulls import POINTS, HullPair
+from uk_dynamics.constraints.rows.convex_hulls import POINTS, HeldFeatures, HullPair
 from uk_dynamics.constraints.rows.frame_rows import force_through
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rows.row import FrameRow, FrameRows, RowFrames
@@ -38,7 +38,7 @@ class HullRow(FrameRow):
             np.array([first[row.pair] + row.point for row in rows]),
             np.array([[row.label == label for label in ("x", "y", "normal")] for row in rows])
             * 1.0,
-            [b"", None],
+            [None, None],
         )
 
 
@@ -61,20 +61,32 @@ class HullRows(FrameRows, of=HullRow):
     pairs: tuple[tuple[HullPair, int], ...]  # with one of their rows
     point: Indices  # among those of all pairs, (m,)
     part: Array  # of x, y and the normal that the row is, (m, 3)
-    last: list[Any]  # where it was evaluated last, and what was found
+    last: list[Any]  # where it was evaluated last, of which features, and what was found
     turning: ClassVar[bool] = True
 
-    def _touching(self, kinematics: FrameKinematics) -> _Touching:
+    def _places(self, kinematics: FrameKinematics) -> Array:
         both = np.stack((self.frames.parent, self.frames.child), axis=1)
         both = both[[row for _, row in self.pairs]]
         R, p = kinematics.rotation.take(both, 0), kinematics.translation.take(both, 0)
-        place = np.concatenate((R.reshape(len(both), 2, 9), p), axis=2).reshape(-1, 24)
-        key = b"" if is_symbolic(place) else place.tobytes()
+        found: Array = np.concatenate((R.reshape(len(both), 2, 9), p), axis=2).reshape(-1, 24)
+        return found
+
+    def features(self, kinematics: FrameKinematics, before: HeldFeatures) -> HeldFeatures:
+        """Those that are nearest now; those of before keep their points."""
+        places = zip(self.pairs, self._places(kinematics), strict=True)
+        return {pair: pair.features(at, before.get(pair, ())) for (pair, _), at in places}
+
+    def _touching(self, kinematics: FrameKinematics) -> _Touching:
+        place = self._places(kinematics)
+        given: HeldFeatures = getattr(kinematics, "features", {})
+        held = [given.get(pair, ()) for pair, _ in self.pairs]
+        key = None if is_symbolic(place) else (place.tobytes(), held)
         found: _Touching
         before, found = self.last
         if key and key == before:
             return found
-        every = np.concatenate([pair(at) for (pair, _), at in zip(self.pairs, place, strict=True)])
+        pairs = zip(self.pairs, place, held, strict=True)
+        every = np.concatenate([pair(at, features) for (pair, _), at, features in pairs])
         gap, point, x, normal, of_parent, edge = np.split(every[self.point], _SPLIT, axis=1)
         found = _Touching(gap[:, 0], point, x, normal, of_parent, edge)
         if key:

@@ -11,7 +11,7 @@ from numpy.linalg import norm
 from numpy.typing import NDArray
 
 from uk_dynamics.arrays import Flags
-from uk_dynamics.constraints.rows import ConstraintTerms, JointRow
+from uk_dynamics.constraints.rows import ConstraintTerms, HeldFeatures, HullRows, JointRow
 from uk_dynamics.core.contact import ConeSolution
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.mechanism.contact.contact import Contact
@@ -42,6 +42,11 @@ class ClosedContacts:
         self._mechanism = mechanism
         self._dynamics = InterpretedDynamics(mechanism)
         self._workspace = mechanism.model.workspace()
+        families = (family for family, _ in mechanism.constraints.layout.families)
+        self._hulls = [family for family in families if isinstance(family, HullRows)]
+        #: Of each pair of convex hulls one of its contacts.
+        self.of_hulls = {one.hulls: one.name for one in mechanism.spec.contacts if one.hulls}
+        self.features: HeldFeatures = {}  # of these; empty: those that are nearest
         slices = mechanism.constraints.slices
         # zero of joints that stick, which have no gap
         self._side = np.array([one.side for one in self.one_sided])
@@ -128,8 +133,16 @@ class ClosedContacts:
             rows.rate[self._tangents] * self._rubs,
         )
 
+    def nearest_features(self, state: State) -> HeldFeatures:
+        """Of convex hulls; those that are held and still nearest keep their points."""
+        if self._hulls:
+            self._workspace.update_positions(state.q)
+        every = (rows.features(self._workspace, self.features) for rows in self._hulls)
+        return {pair: features for found in every for pair, features in found.items()}
+
     def _evaluated(self, state: State) -> ConstraintTerms:
         self._workspace.update(state.q, state.v)
+        self._workspace.features = self.features
         return self._mechanism.constraints.evaluate(self._workspace, state.t, state.q, state.v)
 
     def closed(self, active: ActiveConstraints) -> list[int]:

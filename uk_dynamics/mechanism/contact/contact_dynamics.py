@@ -233,6 +233,7 @@ class ContactDynamics(ClosedContacts):
             solution: What they lead to.
         """
         active = inputs.active or self._mechanism.hierarchy.initial
+        self.features = active.features
         places = self.places(state)
         normal, held = self.loads(solution.joint_multipliers)
         sticks = np.array([one.sticking in active.names for one in self.one_sided])

@@ -46,6 +46,7 @@ class StructuralRows:
         self, workspace: Workspace, t: float, q: Array, v: Array, inputs: Inputs
     ) -> ConstraintTerms:
         """All rows at a state; the workspace is up to date there."""
+        workspace.features = {} if inputs.active is None else inputs.active.features
         rows = self.constraints.evaluate(workspace, t, q, v, self.reference(t, inputs))
         mask = self.hierarchy.mask(inputs.active)
         if mask is None:
@@ -56,6 +57,7 @@ class StructuralRows:
         self, workspace: Workspace, t: float, q: Array, inputs: Inputs
     ) -> tuple[Array, Array]:
         """A, (m, nv), and residual, (m,), at rest; the workspace knows q."""
+        workspace.features = {} if inputs.active is None else inputs.active.features
         A, residual = self.constraints.position(workspace, t, q, self.reference(t, inputs))
         mask = self.hierarchy.mask(inputs.active)
         if mask is None:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.references import ReferenceSample
+from uk_dynamics.constraints.rows import HeldFeatures
 from uk_dynamics.core.equation import OfMany, Results, Solution, Status, results
 
 
@@ -43,11 +44,14 @@ class ActiveConstraints:
             each, in m or rad; a constraint that is not in here holds its own pose.
         sliding: Unit direction in which each sliding contact with friction began to slide, (2,), in
             the x and y axes of its plane, by name; of joints, along the directions that move.
+        features: Corners, faces and edges of convex hulls that touch until others are nearest;
+            empty: those that are nearest now.
     """
 
     names: frozenset[str] = frozenset()
     captured: Mapping[str, Array] = field(default_factory=dict)
     sliding: Mapping[str, Array] = field(default_factory=dict)
+    features: HeldFeatures = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ class Workspace:
     translation: Array  # of each frame's origin in the world, (nframes, 3)
 
     def __init__(self, model: Any) -> None:
+        self.features: Any = {}  # of convex hulls, what their points stay with: ``HeldFeatures``
         self._model, self._data = model, model.createData()
         self._energy_data: Any = None
         self._at_rest = np.zeros(int(model.nv))
