@@ -147,7 +147,7 @@ class EventDriven:
         onset = contacts.onset(state, plant.inputs, base, leaving=leaving, sliding=sliding)
         for name, friction in onset.doubtful.items():
             what = "several motions" if onset.solved else "no motion; an impact stops it"
-            lean = ContactPoints(plant.mechanism).lean(name, state.q)
+            lean = ContactPoints(plant.mechanism, contacts.features).lean(name, state.q)
             begins = f": so from {friction:.4g} on"
             if lean is not None:
                 begins += f", its normal {np.degrees(lean):.4g} deg off the centre of mass"

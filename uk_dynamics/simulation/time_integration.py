@@ -3,7 +3,7 @@
 """Time integration of a plant, with fixed steps or with error control."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 import numpy as np
@@ -61,11 +61,15 @@ class Advance:
     def begin(self, state: State) -> State:
         """Let contacts strike, close, stick and slide under new efforts, before a first sample."""
         first, self._begun = not self._begun, True
-        if first and self.method == "moreau" and (hint := chattering(self.plant, state, self.step)):
+        plant, located = self.plant, self.method in ADAPTIVE_METHODS
+        if first and self.method == "moreau" and (hint := chattering(plant, state, self.step)):
             self.warn(hint, state.t)
-        if self.plant.contacts is None or not (first or self.method in ADAPTIVE_METHODS):
+        if plant.contacts is None or not (first or located):
             return state
-        return self._event_driven(self.plant.contacts).settle(state)
+        state = self._event_driven(plant.contacts).settle(state)
+        if plant.active.features and not located:  # steps look for what is nearest
+            plant.set_active(replace(plant.active, features={}))
+        return state
 
     def _event_driven(self, contacts: ContactDynamics) -> EventDriven:
         return EventDriven(self.plant, contacts, self.changed, self.warn, self.moved)

@@ -5,10 +5,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import compress
+from types import MappingProxyType
 
 import numpy as np
 
-from uk_dynamics.constraints.rows import ContactRow, RoundRow
+from uk_dynamics.constraints.rows import ContactRow, HeldFeatures, RoundRow
 from uk_dynamics.core.linalg import null_basis, skew
 from uk_dynamics.mechanism.contact.contact import Contact
 from uk_dynamics.mechanism.contact.contact_reactions import TOUCHES
@@ -21,10 +22,13 @@ _FLAT = 1e-9  # of the patch: points that are nearer to a line are on it
 class ContactPoints:
     """Points and axes of the contacts of a mechanism, in memory of its own; not for threads."""
 
-    def __init__(self, mechanism: ResolvedMechanism) -> None:
-        """Look up rows and frames."""
+    def __init__(
+        self, mechanism: ResolvedMechanism, features: HeldFeatures = MappingProxyType({})
+    ) -> None:
+        """Look up rows and frames; of convex hulls held features, or those that are nearest."""
         self._mechanism = mechanism
         self._workspace = mechanism.model.workspace()
+        self._workspace.features = features
         kinds = {c.name: c for c in mechanism.constraints.constraints if c.kind == "contact"}
         slices = mechanism.constraints.slices
         self.names = tuple(one.name for one in mechanism.one_sided if one.name in kinds)
@@ -59,6 +63,7 @@ class ContactPoints:
                 points[k], axes[k] = self._workspace.translation[child], np.eye(3)
                 continue
             lengths = np.linalg.norm(along, axis=1)[:, None]
+            lengths[lengths == 0.0] = 1.0  # points of hulls that there are none of
             along, turning = along / lengths, turning / lengths
             near = self._workspace.translation[child] - self._radius[k] * along[0]
             # on the line of each row's force: p × e = τ
