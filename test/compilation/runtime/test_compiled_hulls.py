@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from simulation.test_hull_contacts import GROUND, SIZE, G, box, boxes, turned
+from simulation.test_hulls_between_events import over_the_rim
 
 import uk_dynamics as ukd
 from uk_dynamics.compilation.build import compiler
@@ -110,6 +111,13 @@ def test_a_box_slides_on_a_box_and_drags_it_along(pair: ukd.Mechanism) -> None:
     np.testing.assert_allclose(run.q[:, :3] - run.q[0, :3], 0.0, rtol=0.0, atol=1e-10)
     total = sum(run.contact(f"c0.{k}").normal for k in range(1, POINTS + 1))
     np.testing.assert_allclose(total[2:], 11.0 * G, rtol=0.0, atol=1e-8)
+
+
+@pytest.mark.slow
+def test_features_that_are_held_between_events_are_held() -> None:
+    """Which C does not do: it looks for what is nearest, and numbers it anew."""
+    compiled, interpreted = (over_the_rim("DOP853", backend=x) for x in ("compiled", "interpreted"))
+    np.testing.assert_allclose(compiled.q, interpreted.q, rtol=0.0, atol=1e-12)
 
 
 @pytest.mark.slow
