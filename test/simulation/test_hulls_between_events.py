@@ -12,8 +12,7 @@ from scipy.integrate import quad, solve_ivp
 from simulation.test_hull_contacts import GROUND, POSES, SIZE, G, box, boxes, turned
 
 from uk_dynamics import Mechanism, Trajectory, simulate
-from uk_dynamics.constraints.rows import POINTS
-from uk_dynamics.mechanism.contact import ContactDynamics, ContactPoints
+from uk_dynamics.mechanism.contact import ContactDynamics
 from uk_dynamics.mechanism.resolution.state import State
 
 SLAB = GROUND.replace("4 4 1", "0.5 0.4 1")
@@ -216,11 +215,3 @@ def test_a_bar_rolls_off_a_bar_without_loss() -> None:
     assert run.contact("c0.1").closed.mean() > 0.5
     energy = energies(machine, run)
     np.testing.assert_allclose(energy, energy[0], rtol=1e-10)
-
-
-def test_points_that_there_are_none_of_are_nowhere_in_the_way() -> None:
-    points, axes = ContactPoints(machine := boxes(box("b0"))).at(np.array([0, 0, 0.05, 0, 0, 0, 1]))
-    assert np.isfinite(points).all()
-    assert np.abs(axes).sum(axis=(1, 2)).astype(bool).sum() == 4
-    np.testing.assert_allclose(np.abs(points[:4]), np.tile([0.1, 0.15, 0.0], (4, 1)), atol=1e-12)
-    assert len(machine.one_sided) == POINTS

@@ -22,6 +22,7 @@ _APART, _TURNED = 0.1, 1e-13
 # Of the largest force, and of all mass times the largest acceleration, which may cancel in all of
 # them: loads and cones below it are rounding.
 _NO_FORCE, _CANCELLED = 1e-10, 1e-12
+_NO_SPEED = 1e-13  # m/s or rad/s: what others hold closed neither approaches nor leaves
 
 
 class Event(NamedTuple):
@@ -132,7 +133,7 @@ class _Search:
                 return self._root(gap_at, top, end) if gap_at(top) > 0.0 else begin
             if gap > 0.0:
                 return self._root(gap_at, begin, end)
-            return begin if last_rate < 0.0 else None  # it is inside by rounding, and leaves
+            return begin if last_rate < -_NO_SPEED else None  # it is inside by rounding, and leaves
         if rate < -SLOW and last_rate > 0.0:  # it may have been inside between the ends
             lowest = self._root(rate_at, begin, end)
             if gap_at(lowest) < 0.0:

@@ -63,7 +63,6 @@ class ContactPoints:
                 points[k], axes[k] = self._workspace.translation[child], np.eye(3)
                 continue
             lengths = np.linalg.norm(along, axis=1)[:, None]
-            lengths[lengths == 0.0] = 1.0  # points of hulls that there are none of
             along, turning = along / lengths, turning / lengths
             near = self._workspace.translation[child] - self._radius[k] * along[0]
             # on the line of each row's force: p × e = τ
