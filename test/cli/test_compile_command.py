@@ -109,6 +109,35 @@ def test_exported_steps_with_impacts_by_poissons_law_are_those_of_the_library(tm
     np.testing.assert_allclose(found, end.q, rtol=0, atol=1e-12)  # rounding of 100 steps
 
 
+@pytest.mark.slow
+@needs_compiler
+def test_exported_steps_over_hulls_are_those_of_the_library(tmp_path, capsys):
+    """A box that is turned falls by 1 cm onto the rim of another one, on corners and edges."""
+    (tmp_path / "box.urdf").write_text(
+        '<robot name="box"><link name="slab"><collision><origin xyz="0 0 -0.1"/><geometry>'
+        '<box size="0.4 0.4 0.2"/></geometry></collision></link><link name="box"><inertial><mass'
+        ' value="2"/><inertia ixx="0.02" ixy="0" ixz="0" iyy="0.015" iyz="0" izz="0.03"/></inertial>'
+        '<collision><geometry><box size="0.2 0.3 0.1"/></geometry></collision></link><joint'
+        ' name="free" type="floating"><parent link="slab"/><child link="box"/></joint></robot>'
+    )
+    file = tmp_path / "box.yaml"
+    file.write_text(
+        "schema: 1\nmodel: {urdf: box.urdf}\ninitial_guess:\n"
+        "  {free.x: 0.19, free.z: 0.09, free.qx: 0.1, free.qy: 0.2, free.qw: 0.974679434480896}\n"
+        "contacts:\n  c:\n    parent: {link: slab}\n    child: {link: box}\n"
+        "    surface: {type: collision}\n    friction: 0.5\n"
+    )
+    single, _ = exported(str(file), tmp_path / "c", capsys)
+    said = said_by(single, "c99", tmp_path)
+    machine = Mechanism.from_file(file)
+    start, inputs = machine.start(), Inputs(stabilize=False)
+    dynamics = machine.dynamics("interpreted")
+    end, active = ContactStepping(machine).advance(start, 0.1, 100, dynamics, inputs)
+    assert active.names
+    found = [float(value) for what, value in said if what == "end"]
+    np.testing.assert_allclose(found, end.q, rtol=0, atol=1e-10)  # rounding of 100 steps
+
+
 @needs_compiler
 @pytest.mark.parametrize("name", MACHINES)
 def test_exported_files_build_without_warnings_and_give_the_same(name, tmp_path, capsys):
