@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from uk_dynamics import Mechanism, MotionDerivatives, simulate
 from uk_dynamics.compilation.build import compiler
-from uk_dynamics.constraints.rows import POINTS
+from uk_dynamics.constraints.rows import POINTS, Hull, HullPair
 from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism.contact import ContactDynamics, ContactPoints
 from uk_dynamics.mechanism.resolution.state import State
@@ -190,6 +192,20 @@ def test_gaps_are_those_of_coal() -> None:
         else:
             assert 0.0 <= found <= expected + 2e-5  # a lower bound of the distance
     assert compared > 20
+
+
+def test_the_lowest_corner_of_a_flake_is_seen() -> None:
+    """It is not one of the face that looks at the ground most, in many poses of such bodies."""
+    ground = Hull(np.array(list(product((-2.0, 2.0), (-2.0, 2.0), (-1.0, 0.0)))))
+    rng, height = np.random.default_rng(0), 1e-4
+    flake = Hull(rng.standard_normal((12, 3)) * [0.2, 0.05, 0.02])
+    for _ in range(100):
+        quaternion = rng.standard_normal(4)
+        R = Rotation.from_quat(quaternion / np.linalg.norm(quaternion)).as_matrix()
+        lift = height - (flake.corners @ R.T)[:, 2].min()
+        place = np.concatenate((np.eye(3).ravel(), np.zeros(3), R.ravel(), [0.0, 0.0, lift]))
+        gaps = HullPair(ground, flake)(place)[:, 0]
+        assert gaps.min() == pytest.approx(height, abs=1e-12)  # m
 
 
 def test_what_is_no_hull_is_refused() -> None:

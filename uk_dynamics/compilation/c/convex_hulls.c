@@ -200,12 +200,25 @@ static int uk_hull_within(const double *point, const uk_placed_hull *body, int f
   return 1;
 }
 
-/* Pairs of a face and of that of the other body that looks at it most. */
+/* The other body's corner that is nearest to a face's plane, or deepest behind it. */
+static int uk_hull_lowest(const uk_placed_hull *on, int face, const uk_placed_hull *over) {
+  double depth[UK_HULL_CORNERS];
+  for (int i = 0; i < over->of->corners; ++i) depth[i] = -uk_hull_dot(on->normal + 3 * face, over->corner + 3 * i);
+  return uk_hull_largest(depth, over->of->corners, fmin(on->of->size, over->of->size));
+}
+
+/* Pairs of a face and of that which looks at it most, of those at the other's lowest corner. */
 static void uk_hull_over_face(const uk_placed_hull *one, const uk_placed_hull *other, int face, int swapped,
                               uk_touches *all) {
   const double *n = one->normal + 3 * face, size = fmin(one->of->size, other->of->size);
   double facing[UK_HULL_FACES], off[3], a[3], b[3], off_near[3], off_far[3];
-  for (int f = 0; f < other->of->faces; ++f) facing[f] = -uk_hull_dot(n, other->normal + 3 * f);
+  const int lowest = uk_hull_lowest(one, face, other);
+  for (int f = 0; f < other->of->faces; ++f) {
+    const int *start = other->of->loop_start + f;
+    facing[f] = -INFINITY;
+    for (int k = start[0]; k < start[1]; ++k)
+      if (other->of->loop[k] == lowest) facing[f] = -uk_hull_dot(n, other->normal + 3 * f);
+  }
   const int against = uk_hull_largest(facing, other->of->faces, 1.0);
   const double *m = other->normal + 3 * against;
   const int near = uk_hull_corners_of(one, face), far = uk_hull_corners_of(other, against);
@@ -275,9 +288,7 @@ static void uk_find_touches(const uk_placed_hull *parent, const uk_placed_hull *
   const uk_placed_hull *on = swapped ? child : parent, *over = swapped ? parent : child;
   uk_hull_over_face(on, over, face, swapped, all);
   if (!all->count) { /* no corner of either is over the other */
-    double depth[UK_HULL_CORNERS];
-    for (int i = 0; i < over->of->corners; ++i) depth[i] = -uk_hull_dot(on->normal + 3 * face, over->corner + 3 * i);
-    const int lowest = uk_hull_largest(depth, over->of->corners, size);
+    const int lowest = uk_hull_lowest(on, face, over);
     all->point[all->count++] = uk_hull_corner_on_face(on, face, over->corner + 3 * lowest, best, swapped);
   }
   uk_hull_choose(all, size);

@@ -197,8 +197,7 @@ def touches(parent: Placed, child: Placed) -> list[Touch]:
     found = [one for one in found if one.gap >= best - _SAME * size]
     if not found:  # no corner of either is over the other
         one, other = (child, parent) if swapped else (parent, child)
-        lowest = _largest(-other.corners @ one.normals[face], size)
-        found = [_corner_on_face(one, face, other, lowest, swapped)]
+        found = [_corner_on_face(one, face, other, _lowest(one, face, other), swapped)]
     return _chosen(found, size)
 
 
@@ -267,9 +266,10 @@ def _corner_on_face(on: Placed, face: int, over: Placed, corner: int, swapped: b
 
 
 def _over_face(one: Placed, other: Placed, face: int, swapped: bool) -> Iterator[Touch]:
-    """Pairs of a face and of that of the other body that looks at it most."""
-    n = one.normals[face]
-    facing = other.normals @ n
+    """Pairs of a face and of that which looks at it most, of those at the other's lowest corner."""
+    n, lowest = one.normals[face], _lowest(one, face, other)
+    there = [lowest in loop for loop in other.of.loops]
+    facing = np.where(there, other.normals @ n, np.inf)
     against = _largest(-facing)
     own, others = one.of.loops[face], other.of.loops[against]
     near, far = one.corners[own], other.corners[others]
@@ -295,6 +295,11 @@ def _over_face(one: Placed, other: Placed, face: int, swapped: bool) -> Iterator
         )
         if (found := _crossing(*lines)) is not None:
             yield found
+
+
+def _lowest(on: Placed, face: int, over: Placed) -> int:
+    """The other body's corner that is nearest to a face's plane, or deepest behind it."""
+    return _largest(-over.corners @ on.normals[face], min(on.of.size, over.of.size))
 
 
 def _length(vectors: Array) -> Array:
