@@ -116,9 +116,10 @@ def test_exported_steps_over_hulls_are_those_of_the_library(tmp_path, capsys):
     (tmp_path / "box.urdf").write_text(
         '<robot name="box"><link name="slab"><collision><origin xyz="0 0 -0.1"/><geometry>'
         '<box size="0.4 0.4 0.2"/></geometry></collision></link><link name="box"><inertial><mass'
-        ' value="2"/><inertia ixx="0.02" ixy="0" ixz="0" iyy="0.015" iyz="0" izz="0.03"/></inertial>'
-        '<collision><geometry><box size="0.2 0.3 0.1"/></geometry></collision></link><joint'
-        ' name="free" type="floating"><parent link="slab"/><child link="box"/></joint></robot>'
+        ' value="2"/><inertia ixx="0.02" ixy="0" ixz="0" iyy="0.015" iyz="0" izz="0.03"/>'
+        '</inertial><collision><geometry><box size="0.2 0.3 0.1"/></geometry></collision></link>'
+        '<joint name="free" type="floating"><parent link="slab"/><child link="box"/></joint>'
+        "</robot>"
     )
     file = tmp_path / "box.yaml"
     file.write_text(

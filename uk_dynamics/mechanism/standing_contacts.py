@@ -2,7 +2,7 @@
 
 """Contacts that stand while tasks are served: their rows, their friction, and when they stand."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -186,7 +186,7 @@ class StandingContacts:
             detected = {k for s in self.entries if s.spec.stands == "detected" for k in s.points}
             points -= {k for k in detected if self.names[k] not in active.names}
         names = {name for k in points for name in self.constraints[k]}
-        on = ActiveConstraints(base.names | names, base.captured, base.sliding)
+        on = replace(base, names=base.names | names)
         asked = np.where(np.isin(self.lifted, stands), 0.0, 1.0)
         asked.setflags(write=False)
         self._held = stands, active, (on, asked)
@@ -200,14 +200,14 @@ class StandingContacts:
         names = (
             n for k, name in enumerate(self.names) if name in closed for n in self.constraints[k]
         )
-        return ActiveConstraints(base.names | frozenset(names), base.captured, base.sliding)
+        return replace(base, names=base.names | frozenset(names))
 
     def without(self, active: Active) -> Active:
         """The constraints that are on besides these contacts; None: as in the mechanism file."""
         if active is None:
             return active
         sliding = {name: x for name, x in active.sliding.items() if name not in self._own}
-        return ActiveConstraints(active.names - self._own, active.captured, sliding)
+        return replace(active, names=active.names - self._own, sliding=sliding)
 
 
 def _refuse(spec: TasksSpec) -> None:

@@ -65,7 +65,7 @@ def switch(
         error = largest(rows)
         if not error <= CLOSE * mechanism.size:
             raise ActivationError(name, error, CLOSE * mechanism.size)
-    active = ActiveConstraints(frozenset(names), captured)
+    active = ActiveConstraints(frozenset(names), captured, features=before.features)
     if not added:
         return Switched(state, active, 0.0)
     after = dynamics.project(state, Inputs(references=inputs.references, active=active))
