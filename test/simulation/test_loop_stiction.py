@@ -15,7 +15,9 @@ from scipy.spatial.transform import Rotation
 from support.mechanism_builder import joint, link, mechanism
 
 from uk_dynamics import inverse_dynamics, standing
-from uk_dynamics.exceptions import MechanismFileError
+from uk_dynamics.derivatives import linearize
+from uk_dynamics.exceptions import InputError, MechanismFileError, UkDynamicsError
+from uk_dynamics.mechanism.contact import ContactDynamics
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import simulate
 
@@ -431,3 +433,18 @@ def test_a_push_across_presses_what_holds_it(part: float) -> None:
     block = on_slope(slope, f"coulomb: {mu}")
     push = {"x": -part * MASS * G * np.tan(slope + np.arctan(mu))}
     assert standing(block, block.start(), tau=push).stands is (part < 1.0)
+
+
+def test_rollouts_step_over_it_and_what_does_not_know_it_says_so() -> None:
+    machine = on("point", "coulomb: 0.3")
+    start = machine.state(np.zeros(6), [0.0, 0.0, 0.0, 1.5, 0.9, 2.0])
+    steps = simulate(machine, start, 0.01, method="moreau", step=1e-3)
+    rolled = machine.dynamics().rollout(
+        start.q[None], start.v[None], dt=1e-3, steps=10, method="moreau"
+    )
+    np.testing.assert_allclose(rolled.q[0, -1], steps.q[-1], rtol=0, atol=1e-12)
+    with pytest.raises(UkDynamicsError, match=r"constraints\.ball\.friction"):
+        machine.dynamics("compiled")
+    slides = ContactDynamics(machine).beginning(start, machine.inputs())
+    with pytest.raises(InputError, match=r"ball\.sticking: friction of a loop joint that slides"):
+        linearize(machine, start, slides)
