@@ -185,6 +185,8 @@ def test_a_pendulum_strikes_its_hard_stop():
     pendulum = mechanism(parts, text)
     found = simulate(pendulum, pendulum.state({"swing": start}), 0.7)
     (strike,) = found.switchings
+    swings = time_from_rest(2.0 * G / length, lambda angle: -np.cos(angle), start, -0.5)
+    assert strike.t == pytest.approx(swings, rel=1e-8)
     before = 2.0 * G / length * (np.cos(0.5) - np.cos(start))  # ω²
     expected = 0.5 * length**2 * before * (1.0 - e * e)
     assert strike.energy_lost == pytest.approx(expected, rel=1e-8)
