@@ -285,8 +285,8 @@ static int uk_contact_lasts(const uk_contacts *x, const long long *before, const
 /* Velocities of the state in the memory are scaled so that its energy is more by the work than what it was; where
  * contacts change, slide or strike it may be less, by what they have lost. */
 static void uk_contact_balance(uk_memory *m, const double *before, double work, int lasts) {
-  double now[2], forces[UK_NV];
-  uk_energies(m->t, m->q, m->v UK_P, now, forces);
+  double now[2];
+  uk_energies(m->t, m->q, m->v UK_P, now);
   const double wanted = before[0] + before[1] + work - now[1], most = lasts ? 1.0 / UK_BALANCE_PART : 1.0;
   if (!(fabs(wanted - now[0]) > UK_BALANCE_ROUNDING * (fabs(before[1]) + fabs(now[1]))) || now[0] == 0.0) return;
   const double scale = sqrt(fmin(fmax(wanted / now[0], UK_BALANCE_PART), most));
@@ -307,8 +307,8 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   if (x->taken == x->steps) return 1;
   uk_contact_base(m, active, x);
 #if UK_BALANCES
-  double energy[2], middle[2], forces[UK_NV];
-  uk_energies(m->t, m->q, m->v UK_P, energy, forces);
+  double energies[2], forces[UK_NV], work = 0.0;
+  uk_energies(m->t, m->q, m->v UK_P, energies);
 #endif
   uk_reach(m->q, 0.5 * h, m->v, q);
   memcpy(m->q, q, sizeof q);
@@ -343,8 +343,7 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   uk_contact_modes(m, x, rows, v, x->mode + (x->taken + 1) * x->count);
   for (int k = 0; k < x->count; ++k) gap[k] += 0.5 * h * uk_dot(rows + 3 * k * UK_NV, v, UK_NV);
 #if UK_BALANCES
-  double work = 0.0;
-  uk_energies(m->t, m->q, m->v UK_P, middle, forces);
+  uk_unstored(m->t, m->q, m->v UK_P, forces);
   for (int i = 0; i < UK_NV; ++i) work += 0.5 * h * (m->v[i] + v[i]) * (m->tau[i] + forces[i]);
 #endif
   uk_reach(q, 0.5 * h, v, m->q);
@@ -353,7 +352,7 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   if (uk_follow_structure(m, followed)) return 1;
   if (uk_contact_end(m, active, x, x->mode + (x->taken + 1) * x->count, gap)) return 1;
 #if UK_BALANCES
-  uk_contact_balance(m, energy, work, uk_contact_lasts(x, mode, mode + x->count));
+  uk_contact_balance(m, energies, work, uk_contact_lasts(x, mode, mode + x->count));
 #endif
   ++x->taken;
   return 0;

@@ -107,10 +107,11 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
         lasting = ()
         blocks["inertia"] = places(F=terms.h, bias=terms.bias)
         blocks["forces"] = places(F=terms.F)
-        wanted = places(energy=terms.balance[:2], unstored=terms.balance[2:])
         at = "q", "v", *parameters(mechanism)
-        text = function("uk_energies", at, ("energy", "unstored"), wanted, LANES)
-        balance = text.replace("static void uk_energies", "UK_OPTIONAL static void uk_energies")
+        for called, found in (("energies", terms.balance[:2]), ("unstored", terms.balance[2:])):
+            text = function(f"uk_{called}", at, ("found",), places(found=found), LANES)
+            start = f"static void uk_{called}("
+            balance += text.replace(start, f"UK_OPTIONAL {start}")
     else:
         blocks["forces"] = places(F=terms.F, bias=terms.bias)
     statements = [writer.statements(x) for x in blocks.values()]
