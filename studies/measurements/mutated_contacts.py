@@ -70,7 +70,7 @@ _ONE_SIDED = (
     {"type": "joint", "joint": "knee", "one_sided": "at_least", "restitution": 0.3},
     {
         "type": "rope",
-        "length": 0.9,
+        "length": 1.2,
         "one_sided": "at_most",
         "points": [
             {"link": "ground", "xyz": [0, 0, 0.9]},
