@@ -16,6 +16,7 @@ from support.repository import ROOT
 
 from uk_dynamics import Inputs, Mechanism, State, simulate
 from uk_dynamics.mechanism.contact import ContactStepping
+from uk_dynamics.mechanism.dynamics import Backend
 
 STEPS = np.array([5e-3, 2.5e-3, 1.25e-3])  # s
 SPAN = 0.2  # s
@@ -146,6 +147,27 @@ def test_energy_never_grows_where_things_strike_slide_and_stick(restitution: flo
     found = simulate(moved, start, 1.0, method="moreau", sample_period=1e-3, backend="interpreted")
     assert np.abs(np.diff(found.v, axis=0)).max() > 1.0  # m/s or rad/s: it strikes
     assert np.diff(found.energy).max() < 1e-12
+
+
+def test_a_step_gains_nothing_however_much_it_would() -> None:
+    machine, start = tumbling()
+    steps = ContactStepping(machine)
+    for factor in (1.1, 1.5, 30.0):
+        end = steps._balanced(start, replace(start, v=factor * start.v), 0.0, lasts=False)
+        assert machine.energy(end).total == pytest.approx(machine.energy(start).total, abs=1e-12)
+
+
+@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
+@pytest.mark.parametrize("machine", [closed, tumbling])
+def test_steps_that_are_far_too_long_gain_nothing(
+    machine: Callable[[], tuple[Mechanism, State]], backend: Backend
+) -> None:
+    """They turn by some rad a step."""
+    moved, start = machine()
+    start = replace(start, v=7.0 * start.v)
+    how = {"method": "moreau", "step": 0.05, "sample_period": 0.05}
+    found = simulate(moved, start, 3.0, backend=backend, **how)
+    assert np.diff(found.energy).max() < 1e-11  # J, of 470: rounding
 
 
 def test_a_ball_that_rolls_keeps_its_energy() -> None:

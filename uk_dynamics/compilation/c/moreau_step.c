@@ -287,9 +287,10 @@ static int uk_contact_lasts(const uk_contacts *x, const long long *before, const
 static void uk_contact_balance(uk_memory *m, const double *before, double work, int lasts) {
   double now[2];
   uk_energies(m->t, m->q, m->v UK_P, now);
-  const double wanted = before[0] + before[1] + work - now[1], most = lasts ? 1.0 / UK_BALANCE_PART : 1.0;
+  const double wanted = before[0] + before[1] + work - now[1];
+  const double least = UK_BALANCE_PART * fmin(before[0], now[0]), most = lasts ? now[0] / UK_BALANCE_PART : now[0];
   if (!(fabs(wanted - now[0]) > UK_BALANCE_ROUNDING * (fabs(before[1]) + fabs(now[1]))) || now[0] == 0.0) return;
-  const double scale = sqrt(fmin(fmax(wanted / now[0], UK_BALANCE_PART), most));
+  const double scale = sqrt(fmin(fmax(wanted, least), most) / now[0]);
   for (int i = 0; i < UK_NV; ++i) m->v[i] *= scale;
 }
 

@@ -25,8 +25,8 @@ from uk_dynamics.mechanism.dynamics import (
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
 
-# What the balance leaves at least of a step's kinetic energy, as it is left of what it adds to; and
-# what of the potential energy is rounding.
+# What the balance leaves at least of the smaller kinetic energy, before a step or after it, as it
+# is left of what it adds to; and what of the potential energy is rounding.
 BALANCE = {"PART": 0.5, "ROUNDING": 1e-14}
 
 
@@ -236,8 +236,9 @@ class ContactStepping(ClosedContacts):
         rounding = BALANCE["ROUNDING"] * (abs(before.potential) + abs(now.potential))
         if abs(wanted - now.kinetic) <= rounding or now.kinetic == 0.0:
             return end
-        least, most = BALANCE["PART"], 1.0 / BALANCE["PART"] if lasts else 1.0
-        part = min(max(wanted / now.kinetic, least), most)
+        least = BALANCE["PART"] * min(before.kinetic, now.kinetic)
+        most = now.kinetic / BALANCE["PART"] if lasts else now.kinetic
+        part = min(max(wanted, least), most) / now.kinetic
         return replace(end, v=np.sqrt(part) * end.v)
 
     def _turn(self, middle: State, mean: Array, inputs: Inputs) -> Solution:
