@@ -133,6 +133,26 @@ def test_the_friction_of_feet_in_line_is_that_of_the_weight_however_they_share_i
     assert found.q[-1] == pytest.approx([stop, 0.0, 0.0], abs=1e-9)
 
 
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("beyond", [1e-5, 1e-4, 0.05])  # rad
+def test_feet_that_share_a_load_slide_from_rest_just_beyond_their_friction(beyond):
+    """The directions of their friction are stiff there, and errors would turn them."""
+    friction = 0.5
+    slope = np.arctan(friction) + beyond
+    a = G * (np.sin(slope) - friction * np.cos(slope))
+    gravity = f"[{G * np.sin(slope)}, 0, {-G * np.cos(slope)}]"
+    feet = "points: [[-0.2, -0.1, 0], [-0.2, 0.1, 0], [0.2, -0.1, 0], [0.2, 0.1, 0]]"
+    floor = f"parent: {{link: world}}, child: {{link: block, xyz: [0, 0, -0.3]}}, {feet}"
+    text = f"""
+model: {{root: floating, gravity: {gravity}}}
+contacts: {{foot: {{{floor}, friction: {friction}}}}}
+"""
+    block = mechanism(link("block", 2.0, 0.1), text)
+    found = simulate(block, block.state([0, 0, 0.3, 0, 0, 0, 1], [0.0] * 6), 0.2)
+    way = [0.5 * a * 0.2**2, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0]
+    assert found.q[-1] == pytest.approx(way, abs=1e-9)  # Radau's tolerance
+
+
 def test_a_sphere_slides_until_it_rolls():
     mass, radius, friction, speed = 2.0, 0.1, 0.3, 2.0
     text = f"""

@@ -134,8 +134,8 @@ def _free(held: Array) -> Array:
     return np.eye(3) - held.T @ held
 
 
-# m/s: slower, the direction is rounding.
-_LEAST_SPEED = 1e-12
+# m/s: slower, the direction is rounding, or an error of integration.
+_LEAST_SPEED = 1e-9
 
 
 @dataclass(frozen=True)

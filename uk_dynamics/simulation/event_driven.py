@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from uk_dynamics.constraints.rows import HeldFeatures
+from uk_dynamics.core.equation import Status
 from uk_dynamics.core.integration import SAME_TIME, AdaptiveStepper
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism.contact import ContactDynamics, ContactPoints
@@ -26,6 +27,7 @@ from uk_dynamics.simulation.plant import Plant
 _SAME_INSTANT = 1e-12
 # m/s: what slides more slowly when it turns round has stopped; nothing resolves its direction.
 _STOPPED = 1e-8
+_BEGINS = 1e-6  # m/s: what slides more slowly has just begun to
 # Impacts at one instant.
 _MOST_IMPACTS = 100
 # Part of a step that is tried where the whole one fails.
@@ -52,6 +54,8 @@ class EventDriven:
     warn: Callable[..., object]
     moved: Callable[[float], object]
     _told: float = field(default=-np.inf, init=False)  # time of the last change, in s
+    #: Whether an implicit method is to take steps: friction of what barely slides is stiff.
+    implicit: bool = field(default=False, init=False)
     # end and size of the last step over many events, in s
     _over: tuple[float, float] = field(default=(-np.inf, 0.0), init=False)
 
@@ -67,6 +71,7 @@ class EventDriven:
         """States at the given times, from one that is settled."""
         pending = [float(stop) for stop in stops]
         recent: deque[Event] = deque(maxlen=_MOST_EVENTS)
+        self.implicit = self._begins_stiffly(state)
         while pending:
             stepper = stepper_from(state, pending[-1])
             event = None
@@ -117,6 +122,16 @@ class EventDriven:
             if pending and state.t >= pending[0] - SAME_TIME:
                 yield State(pending.pop(0), state.q, state.v)
 
+    def _begins_stiffly(self, state: State) -> bool:
+        """Whether contacts that share a load begin to slide: errors turn directions of friction."""
+        if not (names := self.plant.active.sliding):
+            return False
+        slip = self.contacts.places(state).slip[[self.contacts.names.index(x) for x in names]]
+        if np.linalg.norm(slip, axis=1).max() > _BEGINS:
+            return False
+        found = self.plant.dynamics.evaluate(state, self.plant.inputs)
+        return found.status is Status.UNDETERMINED_LOAD
+
     def settle(
         self,
         state: State,
@@ -162,6 +177,7 @@ class EventDriven:
         if not onset.solved:
             self.warn("no contact forces fulfil all conditions (jammed)", state.t)
         plant.set_active(onset.active)
+        self.implicit = self._begins_stiffly(state)
         touched |= onset.active.names ^ before.names
         if touched:  # what strikes and bounces is open again
             changes = {name: name in onset.active.names for name in sorted(touched)}

@@ -82,7 +82,11 @@ class Advance:
         plant = self.plant
         if plant.contacts is not None and self.method in ADAPTIVE_METHODS:
             events = self._event_driven(plant.contacts)
-            return events.run(state, stops, self._stepper, self._count)
+
+            def stepper(state: State, end: float) -> AdaptiveStepper:
+                return self._stepper(state, end, takes_over=events.implicit)
+
+            return events.run(state, stops, stepper, self._count)
         if plant.stepping is not None:
             return self._over_contacts(plant.stepping, state, stops)
         if self.fixed:
@@ -241,8 +245,14 @@ class Advance:
                 yield from self._adaptive(state, when[first + 1 :])
                 return
 
-    def _stepper(self, state: State, end: float) -> AdaptiveStepper:
-        """What takes steps with error control from a state, in Python."""
+    def _stepper(self, state: State, end: float, *, takes_over: bool = False) -> AdaptiveStepper:
+        """What takes steps with error control from a state, in Python.
+
+        takes_over: whether an implicit method does in the place of an explicit one, as accurately.
+        """
+        method, tolerances = cast(AdaptiveMethod, self.method), self.tolerances
+        if takes_over and method != "Radau":
+            method, tolerances = "Radau", replace(tolerances, rtol=0.01 * tolerances.rtol)
 
         def project(t: float, q: Array, v: Array) -> tuple[Array, Array]:
             reached = self.plant.project_step(State(*stepper.start), State(t, q, v))
@@ -255,8 +265,8 @@ class Advance:
             state.q,
             state.v,
             end,
-            method=cast(AdaptiveMethod, self.method),
-            tolerances=self.tolerances,
+            method=method,
+            tolerances=tolerances,
             project=project,
             first_step=self._step_size,
             accelerations=self.plant.accelerations,

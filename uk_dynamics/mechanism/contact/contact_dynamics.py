@@ -275,7 +275,8 @@ class ContactDynamics(ClosedContacts):
     def contradicted(self, state: State, qdd: Array, closed: Sequence[int]) -> bool:
         """Whether accelerations (nv,) do not keep all gaps closed, since their rows disagree."""
         A, bias = (x[closed] for x in self._normal_rows(state))
-        rounding = _STILL * (np.abs(A) @ np.abs(qdd) + np.abs(bias))
+        # of all accelerations: those along the normals may cancel in each of them
+        rounding = _STILL * (np.abs(A).sum(axis=1) * largest(qdd) + np.abs(bias))
         return bool((np.abs(A @ qdd + bias) > rounding).any())
 
     def kept(self, state: State, inputs: Inputs) -> frozenset[str]:
