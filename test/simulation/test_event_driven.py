@@ -150,7 +150,7 @@ contacts: {{foot: {{{floor}, friction: {friction}}}}}
     block = mechanism(link("block", 2.0, 0.1), text)
     found = simulate(block, block.state([0, 0, 0.3, 0, 0, 0, 1], [0.0] * 6), 0.2)
     way = [0.5 * a * 0.2**2, 0.0, 0.3, 0.0, 0.0, 0.0, 1.0]
-    assert found.q[-1] == pytest.approx(way, abs=1e-9)  # Radau's tolerance
+    assert found.q[-1] == pytest.approx(way, abs=5e-9)  # error control of 1e-9 a step
 
 
 def test_a_sphere_slides_until_it_rolls():

@@ -84,7 +84,7 @@ class Advance:
             events = self._event_driven(plant.contacts)
 
             def stepper(state: State, end: float) -> AdaptiveStepper:
-                return self._stepper(state, end, takes_over=events.implicit)
+                return self._stepper(state, end, implicit=events.implicit)
 
             return events.run(state, stops, stepper, self._count)
         if plant.stepping is not None:
@@ -245,14 +245,8 @@ class Advance:
                 yield from self._adaptive(state, when[first + 1 :])
                 return
 
-    def _stepper(self, state: State, end: float, *, takes_over: bool = False) -> AdaptiveStepper:
-        """What takes steps with error control from a state, in Python.
-
-        takes_over: whether an implicit method does in the place of an explicit one, as accurately.
-        """
-        method, tolerances = cast(AdaptiveMethod, self.method), self.tolerances
-        if takes_over and method != "Radau":
-            method, tolerances = "Radau", replace(tolerances, rtol=0.01 * tolerances.rtol)
+    def _stepper(self, state: State, end: float, *, implicit: bool = False) -> AdaptiveStepper:
+        """What takes steps with error control from a state, in Python."""
 
         def project(t: float, q: Array, v: Array) -> tuple[Array, Array]:
             reached = self.plant.project_step(State(*stepper.start), State(t, q, v))
@@ -265,8 +259,8 @@ class Advance:
             state.q,
             state.v,
             end,
-            method=method,
-            tolerances=tolerances,
+            method="Radau" if implicit else cast(AdaptiveMethod, self.method),
+            tolerances=self.tolerances,
             project=project,
             first_step=self._step_size,
             accelerations=self.plant.accelerations,
