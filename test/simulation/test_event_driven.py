@@ -640,28 +640,3 @@ def test_what_loops_hold_in_line_is_a_stop_by_one_rule(short: float) -> None:
     kinetic = machine.dynamics("interpreted").energy(ends).kinetic
     assert kinetic == pytest.approx(0.5 * (0.3 - found.q[-1, 0]), abs=1e-7)
     assert found.contact("slide.upper_stop").gap.min() > -1e-9
-
-
-@pytest.mark.parametrize(("tolerance", "stands"), [(1e-4, False), (1e-7, True)])
-def test_feet_a_hair_apart_are_one_foot_unless_the_rank_tolerance_tells_them_apart(
-    tolerance: float, stands: bool
-) -> None:
-    """The centre of mass is between both, 8e-6 m from the first, about which it tips if alone."""
-    parts = PLANAR + joint("turn", "lift", "block", axis="0 1 0") + link("block", 2.0, 0.02)
-    feet = "points: [[-8.0e-6, 0, -0.1], [2.0e-6, 0, -0.1]]"
-    text = f"""
-solver: {{rank_tolerance: {tolerance!r}}}
-contacts: {{foot: {{parent: {{link: world}}, child: {{link: block}}, {feet}}}}}
-"""
-    block = mechanism(parts, text)
-    found = simulate(block, block.state({"z": 0.1}), 0.1, backend="interpreted")
-    assert len(found.switchings) == 1  # both are closed in the beginning
-    if stands:
-        assert found.q[-1] == pytest.approx([0.0, 0.1, 0.0], abs=1e-14)
-        assert not found.warnings
-        return
-    # J θ̈ = m g (8e-6 m + 0.1 m θ): an inverted pendulum whose foot slides
-    rate = np.sqrt(2.0 * G * 0.1 / 0.02)
-    tilt = 8e-5 * (np.cosh(rate * 0.1) - 1.0)
-    assert found.q[-1, 2] == pytest.approx(tilt, rel=1e-4)
-    assert re.match("foot.[12] nearly depends on what else is closed", found.warnings[0])

@@ -171,9 +171,6 @@ class EventDriven:
             state, loss = contacts.stopped(state, plant.dynamics, plant.inputs, onset.doubtful)
             lost += loss
             onset = contacts.onset(state, plant.inputs, base)
-        for name in contacts.alike(state, plant.inputs, onset.active):
-            what = f"{name} nearly depends on what else is closed, and is held with that alone"
-            self.warn(what, state.t, "; join them, or give solver.rank_tolerance a smaller value")
         if not onset.solved:
             self.warn("no contact forces fulfil all conditions (jammed)", state.t)
         plant.set_active(onset.active)

@@ -195,10 +195,8 @@ class _Search:
                 if active.names <= kept:
                     found.update(dict.fromkeys(shared, _Margin(rounding, rounding)))
                 elif contradicted:  # as where one of two rolls over the end of its face
-                    alike = contacts.alike(state, self._plant.inputs, active)
-                    near = {x for x in alike if places.rate[contacts.names.index(x)] < 0.0}
-                    parting = {x for x, what in found if what == "opens"} - kept - near
-                    found.update({(x, "opens"): _Margin(-1.0, 0.0) for x in parting})
+                    parting = (key for key in found if key[1] == "opens" and key[0] not in kept)
+                    found.update(dict.fromkeys(parting, _Margin(-1.0, 0.0)))
         return found
 
     def _root(self, function: Callable[[float], float], begin: float, end: float) -> float:

@@ -98,28 +98,18 @@ class ContactDynamics(ClosedContacts):
         exactly holds anyway, and shares their forces.
         """
 
-        def nearly_dependent(*names: str) -> int:
-            on = replace(active, names=active.names | set(names))
-            return len(self._nearly_dependent(state, inputs, on))
+        def nearly_dependent(names: frozenset[str]) -> int:
+            on = replace(active, names=active.names | names)
+            rows = self._dynamics.prepare(state, replace(inputs, active=on)).factorization
+            return int((rows.residual_norm[rows.dependent] > EXACTLY_DEPENDENT).sum())
 
-        alone = nearly_dependent()
+        alone = nearly_dependent(frozenset())
         found = [
-            k for k in closed.tolist() if self._dry[k] or nearly_dependent(self.names[k]) <= alone
+            k
+            for k in closed.tolist()
+            if self._dry[k] or nearly_dependent(frozenset((self.names[k],))) <= alone
         ]
         return np.array(found, dtype=np.intp)
-
-    def _nearly_dependent(
-        self, state: State, inputs: Inputs, active: ActiveConstraints
-    ) -> NDArray[np.intp]:
-        rows = self._dynamics.prepare(state, replace(inputs, active=active)).factorization
-        return rows.dependent[rows.residual_norm[rows.dependent] > EXACTLY_DEPENDENT]
-
-    def alike(self, state: State, inputs: Inputs, active: ActiveConstraints) -> list[str]:
-        """Closed contacts whose rows motions between events drop: they nearly depend on others."""
-        rows = set(self._nearly_dependent(state, inputs, active).tolist())
-        return [
-            name for name, row in zip(self.names, self._rows.tolist(), strict=True) if row in rows
-        ]
 
     def impact(self, state: State, inputs: Inputs, active: ActiveConstraints) -> Impact | None:
         """Impulses at closed one-sided constraints that approach; None where none does.
