@@ -9,7 +9,7 @@ normal forces on ``contacts``, and takes ``joint_commands``. In lockstep: it wai
 that carry the stamp of its last state, and then goes on by a period. At the end it tells how far
 the trunk is from where it began.
 
-    uk_dynamics export biped.yaml --format mjcf --out mujoco --partial
+    uk_dynamics export biped.yaml --format mjcf --out mujoco
     python in_mujoco.py mujoco/biped.xml --duration 60
 """
 
@@ -35,19 +35,21 @@ LASTING = 0.1  # s, of a push
 
 
 def load(file: str) -> mujoco.MjModel:
-    """The exported machine, with a floor under its feet."""
+    """The exported machine, with a floor under its soles, by MuJoCo's default contact."""
     spec = mujoco.MjSpec.from_file(file)
+    spec.option.cone = mujoco.mjtCone.mjCONE_PYRAMIDAL
+    for pair in list(spec.pairs):
+        spec.delete(pair)
     spec.worldbody.add_geom(
         type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=1, conaffinity=1
     )
     for side in ("left", "right"):
-        (sole,) = spec.body(f"{side}_foot").geoms
+        (sole,) = (geom for geom in spec.body(f"{side}_foot").geoms if not geom.name)
         sole.contype = sole.conaffinity = 1
     for loop in spec.equalities:
         loop.solref[:2], loop.solimp[:5] = STIFF, RIGID
     model = spec.compile()
     model.opt.timestep = STEP
-    model.opt.disableflags = 0  # the export has no floor, and switches contact off
     return model
 
 
