@@ -80,7 +80,11 @@ def test_rows_are_derivatives_of_the_length(seed: int) -> None:
     if rng.uniform() < 0.5:
         del points[1]
     rope = kinds()["rope"].from_data({"length": 1.0, "points": points[:: rng.choice([-1, 1])]})
-    (row,) = rows_on(rope, model)
+    try:
+        (row,) = rows_on(rope, model)
+    except MechanismFileError as refused:
+        assume("comes from inside of this drum" not in str(refused))
+        raise
     rows = ConstraintSet((Constraint("k", "rope", (row,)),), model.ancestor_mask, model.nq, 0.5)
     q = model.integrate(model.neutral(), rng.uniform(-1.0, 1.0, model.nv))
     q[model.position_index("j6")] = rng.uniform(-9.0, 9.0)
