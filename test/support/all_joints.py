@@ -4,7 +4,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from uk_dynamics.constraints.kinds.kind import SampleRobot
+from uk_dynamics.constraints.rows import ConstraintSet
+from uk_dynamics.model import RobotModel
 
 STEP = 1e-5
 
@@ -52,3 +56,25 @@ URDF = (
     + "".join(_joint(*entry) for entry in _CHAIN)
     + "</robot>"
 )
+
+
+def rows_are_derivatives(
+    rows: ConstraintSet, model: RobotModel, q: np.ndarray, v: np.ndarray, a: np.ndarray
+) -> bool:
+    """Compare rates, and A a + bias, with differences; False: residuals jump between them."""
+    workspace = model.workspace()
+
+    def terms(h: float):
+        q_h = model.integrate(q, h * v + 0.5 * h * h * a)
+        workspace.update(q_h, v + h * a)
+        return rows.evaluate(workspace, 0.0, q_h, v + h * a)
+
+    now, *around = (terms(k * STEP) for k in (0, -2, -1, 1, 2))
+    if not (np.ptp([one.residual for one in around], axis=0) < 0.1).all():
+        return False
+    # of order four: where rows bend sharply, errors of order two are larger than the tolerance
+    weights = np.array([1.0, -8.0, 8.0, -1.0]) / (12.0 * STEP)
+    rate, second = (weights @ [getattr(one, of) for one in around] for of in ("residual", "rate"))
+    np.testing.assert_allclose(now.rate, rate, rtol=0, atol=10 * TOLERANCE)
+    np.testing.assert_allclose(now.A @ a + now.bias, second, rtol=0, atol=10 * TOLERANCE)
+    return True

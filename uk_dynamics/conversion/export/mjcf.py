@@ -16,10 +16,10 @@ from uk_dynamics.constraints.kinds.frames import Distance
 from uk_dynamics.constraints.kinds.pairs import Hinge, Point
 from uk_dynamics.conversion.export.closures import Words, carried, closures, pin_points
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, Motor, moved, pose_of
-from uk_dynamics.conversion.export.mjcf_contacts import LEAST, geoms
+from uk_dynamics.conversion.export.mjcf_contacts import add_contacts
+from uk_dynamics.conversion.export.mjcf_pose import set_pose, wxyz
 from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.conversion.robot.urdf_text import number, numbers
-from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.mechanism.files import ForceSpec
 
 KINDS: Words = carried("MJCF") | {Hinge: "two connect", Distance: "equality of a tendon"}
@@ -27,7 +27,6 @@ KINDS: Words = carried("MJCF") | {Hinge: "two connect", Distance: "equality of a
 _LEAST = 2e-15  # kg and kg m²: MuJoCo takes no moving body without mass
 _FULL = 1e-13  # kg m²: where a matrix has less, MuJoCo wants its principal moments
 _SECTIONS = ("contact", "tendon", "equality", "actuator")
-_TURNING = (0.005, 1e-4, 1e-4)  # friction of turning and rolling, which MuJoCo itself has
 _MESHES = (".stl", ".obj", ".msh")
 
 
@@ -70,7 +69,7 @@ class _Writer:
             self._closure(closure)
         for coupling in couplings:
             self._coupling(coupling)
-        self._contacts()
+        add_contacts(machine, self.bodies, self.pairs)
         for force in machine.mechanism.spec.forces:
             self._force(force)
         for motor in machine.motors:
@@ -108,7 +107,7 @@ class _Writer:
         for joint in machine.joints:
             body = ET.SubElement(self.bodies[joint.parent], "body", name=joint.child)
             self.bodies[joint.child] = body
-            _place(body, moved(joint, self.at.get(joint.name, 0.0)))
+            set_pose(body, moved(joint, self.at.get(joint.name, 0.0)))
             if joint.type in urdf.ONE_DOF:
                 self._joint(body, joint)
             needs = joint.type != "fixed" and joint.child not in heavy
@@ -164,7 +163,7 @@ class _Writer:
             return
         moments, axes = np.linalg.eigh(link.inertia)
         axes[:, 0] *= np.linalg.det(axes)
-        node.set("quat", _wxyz(urdf.Pose(rotation=axes)))
+        node.set("quat", wxyz(urdf.Pose(rotation=axes)))
         node.set("diaginertia", numbers(np.maximum(moments, _LEAST)))
         self.tiny.append(link.name)
 
@@ -185,7 +184,7 @@ class _Writer:
             self.machine.lost(place, f"a {kind} without size")
             return
         geom = ET.SubElement(self.bodies[visual.link], "geom", type=kind)
-        _place(geom, visual.pose)
+        set_pose(geom, visual.pose)
         if isinstance(shape, urdf.MeshFile):
             geom.set("mesh", self._mesh(shape))
         else:
@@ -251,7 +250,7 @@ class _Writer:
         return named
 
     def _site(self, name: str, link: str, pose: urdf.Pose) -> None:
-        place = {"pos": numbers(pose.translation), "quat": _wxyz(pose)}
+        place = {"pos": numbers(pose.translation), "quat": wxyz(pose)}
         ET.SubElement(self.bodies[link], "site", place, name=name)
 
     def _coupling(self, coupling: Coupling) -> None:
@@ -288,38 +287,6 @@ class _Writer:
             ET.SubElement(tendon, "joint", joint=joint, coef=number(factor))
         return tendon
 
-    def _contacts(self) -> None:
-        """Pairs of geoms, which no masks and no exclusions keep apart."""
-        mechanism = self.machine.mechanism
-        parents = {one.name: one.parent for one in mechanism.constraints.constraints}
-        thin, bouncing = list[str](), list[str]()
-        for contact in mechanism.spec.contacts:
-            moves = bool(mechanism.model.ancestor_mask[parents[contact.name]].any())
-            found = geoms(contact, mechanism.spec.model.length, moves=moves)
-            if found is None:
-                reason = "MuJoCo has no such surface, or not as one pair"
-                self.machine.lost(f"contact {contact.name}", reason, structural=True)
-                continue
-            ends = {}
-            for (role, frame), geom in zip(contact.frames, found, strict=True):
-                ends["geom1" if role == "parent" else "geom2"] = name = f"{contact.name} {role}"
-                look = {"type": geom.type, "size": numbers(geom.size), "group": "3"}
-                _place(ET.SubElement(self.bodies[frame.link], "geom", look, name=name), geom.pose)
-            node = ET.SubElement(self.pairs, "pair", ends, name=contact.name, condim="1")
-            if contact.friction:
-                node.set("condim", "3")
-                node.set("friction", numbers([contact.friction] * 2 + [*_TURNING]))
-            if contact.restitution:
-                bouncing.append(contact.name)
-            if not contact.radius:
-                thin.append(contact.name)
-        if len(self.pairs):
-            self.machine.changed("contacts", "are soft in MuJoCo; solref and solimp say how much")
-        if thin:
-            self.machine.changed(named("contact", thin), f"a point has a radius of {LEAST:g} m")
-        if bouncing:
-            self.machine.lost(named("contact", bouncing), "restitution")
-
     def _force(self, force: ForceSpec) -> None:
         if force.type == "joint_spring":
             tendon = self._fixed_tendon(force.name, force.joints)
@@ -350,15 +317,3 @@ class _Writer:
 
 def _least_moment(link: urdf.Link) -> float:
     return float(np.linalg.eigvalsh(link.inertia)[0])
-
-
-def _place(node: ET.Element, pose: urdf.Pose) -> None:
-    if pose.translation.any():
-        node.set("pos", numbers(pose.translation))
-    if not np.array_equal(pose.rotation, np.eye(3)):
-        node.set("quat", _wxyz(pose))
-
-
-def _wxyz(pose: urdf.Pose) -> str:
-    """The rotation as MuJoCo has it."""
-    return numbers(np.roll(to_quaternion(pose.rotation), 1))
