@@ -6,7 +6,7 @@
 names a Python with ``newton``. It has the same bodies, hinges and slides, balls for the pins of
 planar loops, implicit drives for springs and damping, a sphere of 0.1 mm for each point, a plane.
 Links without mass, which it refuses, weigh 1 g. It knows no couplings: the plantigrade machine has
-no gears in it. A step of ours is timed beside it, with gears. Kernels are compiled before.
+no gears in it. A step of ours is timed in the same run, with gears. Kernels are compiled before.
 """
 
 from __future__ import annotations

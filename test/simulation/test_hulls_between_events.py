@@ -189,7 +189,7 @@ def test_steps_converge_to_it_at_order_one() -> None:
 
 @pytest.mark.parametrize("aside", [0.0, 0.1])
 def test_a_bar_bounces_across_a_bar(aside: float) -> None:
-    """Edge on edge: the impulse is that of a body struck beside its middle, by Newton's law."""
+    """Edge on edge: the impulse is that of a body struck off its middle, by Newton's law."""
     e, fall, mass = 0.5, 0.05, 2.0
     machine = boxes(box("b0", (1.0, 0.2, 0.2), mass), ground=BAR, friction=0.0, restitution=e)
     height = 2.0 * 0.1 * np.sqrt(2.0)

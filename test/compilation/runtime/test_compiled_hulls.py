@@ -115,7 +115,7 @@ def test_a_box_slides_on_a_box_and_drags_it_along(pair: ukd.Mechanism) -> None:
 
 @pytest.mark.slow
 def test_features_that_are_held_between_events_are_held() -> None:
-    """Which C does not do: it looks for what is nearest, and numbers it anew."""
+    """Which C does not do: it looks for what is nearest, and numbers it again."""
     compiled, interpreted = (over_the_rim("DOP853", backend=x) for x in ("compiled", "interpreted"))
     np.testing.assert_allclose(compiled.q, interpreted.q, rtol=0.0, atol=1e-12)
 

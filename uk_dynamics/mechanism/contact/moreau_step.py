@@ -215,16 +215,26 @@ class ContactStepping(ClosedContacts):
         rests = np.flatnonzero((found.motion[:, 0] <= RESTING) & (found.forces[:, 0] > 0.0))
         part = replace(found, motion=found.motion[rests])
         active = self._modes(active, closed[rests], {}, part, RESTING)
-        known = self._mechanism.balances and inputs.nonideal is None and not inputs.references
-        at, forces = (state.t + 0.5 * h, middle.q, state.v), self._mechanism.forces
-        unstored = forces.unstored(self._mechanism.passive, self._workspace, *at)
-        tau = 0.0 if inputs.tau is None else inputs.tau
-        work = 0.5 * h * float((state.v + v) @ (unstored + tau))
+        work = self._work(middle, v, h, inputs)
         end = State(state.t + h, integrate(middle.q, 0.5 * h * v), v)
         end = self._projected(end, dynamics, replace(inputs, active=active), teeth)
         strikes = (found.forces[:, 0] > 0.0).sum() > len(rests)
         lasts = active.names == before.names and not active.sliding and not strikes
-        return self._balanced(state, end, work, lasts) if known else end, active
+        return end if work is None else self._balanced(state, end, work, lasts), active
+
+    def _work(self, middle: State, v: Array, h: float, inputs: Inputs) -> float | None:
+        """Of forces without a potential in a step that ends with v, in J; None: it is not known.
+
+        The workspace is that of the middle, whose velocity is that before the step.
+        """
+        mechanism = self._mechanism
+        if not mechanism.balances or inputs.nonideal is not None or inputs.references:
+            return None
+        at = middle.t, middle.q, middle.v
+        force = mechanism.forces.unstored(mechanism.passive, self._workspace, *at)
+        if inputs.tau is not None:
+            force = force + inputs.tau
+        return 0.5 * h * float((middle.v + v) @ force)
 
     def _balanced(self, start: State, end: State, work: float, lasts: bool) -> State:
         """The end with velocities as fast as its energy is to be: by the work more than before.
