@@ -45,7 +45,14 @@ def solve(tmp_path_factory: pytest.TempPathFactory) -> Solve:
     """``cone_problem.c`` alone."""
     folder = tmp_path_factory.mktemp("cones")
     text = "\n".join(
-        [config(), header("uk_lanes.h", ONE_STATE), contacts()[0], part("cone_problem.c"), CALL]
+        [
+            header("uk_mechanism.h", "#define UK_D 3"),
+            config(),
+            header("uk_lanes.h", ONE_STATE),
+            contacts(3)[0],
+            part("cone_problem.c"),
+            CALL,
+        ]
     )
     source, made = folder / "cones.c", folder / "cones.so"
     source.write_text(assemble(text))

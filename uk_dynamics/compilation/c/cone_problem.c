@@ -11,25 +11,25 @@
 #include "uk_config.h"
 
 typedef struct {
-  int n;                   /* contacts; three directions each */
-  double *W, *q, *friction; /* (3n, 3n), (3n), (n) */
-  double *r, *u;           /* forces, motions (3n) */
-  double *step, *left;     /* rho, and what is left of the conditions (3n) */
-  double *slopes;          /* (n, 9): how that depends on r - rho u */
-  double *start;           /* forces to begin with (3n) */
-  double *held, *moves;    /* forces and motions of alternating directions, in units of each contact (3n) */
+  int n;                   /* contacts; d = UK_D directions each */
+  double *W, *q, *friction; /* (dn, dn), (dn), (n) */
+  double *r, *u;           /* forces, motions (dn) */
+  double *step, *left;     /* rho, and what is left of the conditions (dn) */
+  double *slopes;          /* (n, d, d): how that depends on r - rho u */
+  double *start;           /* forces to begin with (dn) */
+  double *held, *moves;    /* forces and motions of alternating directions, in units of each contact (dn) */
   double *unit;            /* forces in these units (n) */
-  double *from, *change;   /* where a step begins, and it (3n) */
-  double *derivative;      /* (3n, 3n) */
-  double *factors;         /* (7, 3n): what its elimination needs, and the step */
-  int *place;              /* (3n): directions that a step is solved for */
+  double *from, *change;   /* where a step begins, and it (dn) */
+  double *derivative;      /* (dn, dn) */
+  double *factors;         /* (7, dn): what its elimination needs, and the step */
+  int *place;              /* (dn): directions that a step is solved for */
   double error;            /* of the forces found, as a motion relative to q */
   long long iterations;    /* Newton's steps, and those of alternating directions */
   int fell_back;           /* whether Newton's from the start, and from zero, did not arrive */
 } uk_cone;
 
 static uk_cone uk_cone_at(int n, double *room) {
-  const int N = 3 * n;
+  const int N = UK_D * n;
   uk_cone c = {.n = n, .W = room};
   double **parts[] = {&c.q,     &c.r,    &c.u,      &c.step, &c.left,   &c.start,
                       &c.held, &c.moves, &c.from, &c.change, &c.factors};
@@ -38,18 +38,18 @@ static uk_cone uk_cone_at(int n, double *room) {
   for (int k = 0; k < 11; ++k, at += N) *parts[k] = at;
   at += 6 * N;
   c.friction = at, c.unit = at + n, c.slopes = at + 2 * n;
-  c.place = (int *)(at + 11 * n);
+  c.place = (int *)(at + (2 + UK_D * UK_D) * n);
   return c;
 }
 
 /* The largest error at r, as a motion relative to q; what is left, slopes and u are those there. */
 static double uk_cone_error(uk_cone *c, double size) {
-  const int N = 3 * c->n;
+  const int N = UK_D * c->n;
   double most = 0.0;
   for (int i = 0; i < N; ++i) c->u[i] = c->q[i] + uk_dot(c->W + i * N, c->r, N);
   for (int i = 0; i < c->n; ++i)
-    uk_conditions(c->r + 3 * i, c->u + 3 * i, c->step + 3 * i, c->friction + i, c->left + 3 * i,
-                  c->slopes + 9 * i);
+    uk_conditions(c->r + UK_D * i, c->u + UK_D * i, c->step + UK_D * i, c->friction + i, c->left + UK_D * i,
+                  c->slopes + UK_D * UK_D * i);
   for (int i = 0; i < N; ++i) {
     const double error = fabs(c->left[i]) / c->step[i];
     if (!(error <= most)) most = error;
@@ -60,25 +60,25 @@ static double uk_cone_error(uk_cone *c, double size) {
 /* Newton's step from r, at the error there; directions of open contacts go to zero by themselves. Where contacts
  * share a load, the derivative is singular, and those that are closed take the step of least norm. */
 static void uk_cone_step(uk_cone *c) {
-  const int N = 3 * c->n;
+  const int N = UK_D * c->n;
   double *const D = c->derivative;
   int size = 0;
   for (int i = 0; i < N; ++i) {
-    const double *slope = c->slopes + 9 * (i / 3) + 3 * (i % 3);
+    const double *slope = c->slopes + UK_D * UK_D * (i / UK_D) + UK_D * (i % UK_D);
     c->change[i] = -c->left[i];
-    if (slope[0] != 0.0 || slope[1] != 0.0 || slope[2] != 0.0) c->place[size++] = i;
+    if (uk_largest(slope, UK_D) != 0.0) c->place[size++] = i;
   }
   for (int a = 0; a < size; ++a) {
-    const int i = c->place[a], own = i / 3 * 3;
-    const double *slope = c->slopes + 9 * (i / 3) + 3 * (i % 3);
+    const int i = c->place[a], own = i / UK_D * UK_D;
+    const double *slope = c->slopes + UK_D * UK_D * (i / UK_D) + UK_D * (i % UK_D);
     double *row = D + a * size, right = -c->left[i];
     /* F = r - P(y), y = r - rho (W r + q): the derivative is 1 - P' (1 - rho W) */
-    double part[3];
-    for (int k = 0; k < 3; ++k) part[k] = slope[k] * c->step[own + k];
+    double part[UK_D];
+    for (int k = 0; k < UK_D; ++k) part[k] = slope[k] * c->step[own + k];
     for (int b = 0, j = 0; j < N; ++j) {
-      double x = part[0] * c->W[own * N + j] + part[1] * c->W[(own + 1) * N + j]
-                 + part[2] * c->W[(own + 2) * N + j];
-      if (j >= own && j < own + 3) x -= slope[j - own];
+      double x = part[0] * c->W[own * N + j];
+      for (int k = 1; k < UK_D; ++k) x += part[k] * c->W[(own + k) * N + j];
+      if (j >= own && j < own + UK_D) x -= slope[j - own];
       if (j == i) x += 1.0;
       if (b < size && c->place[b] == j) row[b++] = x;
       else right -= x * c->change[j];
@@ -94,17 +94,17 @@ static void uk_cone_step(uk_cone *c) {
 /* Newton's change from r, of the function with this part of rho. */
 static void uk_cone_change(uk_cone *c, double factor, double size) {
   if (factor != 1.0) {
-    for (int i = 0; i < 3 * c->n; ++i) c->step[i] *= factor;
+    for (int i = 0; i < UK_D * c->n; ++i) c->step[i] *= factor;
     uk_cone_error(c, size);
   }
   uk_cone_step(c);
-  for (int i = 0; i < 3 * c->n; ++i) c->step[i] /= factor;
-  memcpy(c->from, c->r, sizeof(double) * 3 * c->n);
+  for (int i = 0; i < UK_D * c->n; ++i) c->step[i] /= factor;
+  memcpy(c->from, c->r, sizeof(double) * UK_D * c->n);
 }
 
 /* Go from where a step begins by a part of it; the error there. */
 static double uk_cone_try(uk_cone *c, double part, double size) {
-  for (int i = 0; i < 3 * c->n; ++i) c->r[i] = c->from[i] + part * c->change[i];
+  for (int i = 0; i < UK_D * c->n; ++i) c->r[i] = c->from[i] + part * c->change[i];
   return uk_cone_error(c, size);
 }
 
@@ -135,28 +135,28 @@ typedef struct {
 
 /* The response in units of each contact, with the penalty on its diagonal, as L L^T; whether there is such a factor. */
 static int uk_cone_factor(uk_cone *c, double penalty) {
-  const int N = 3 * c->n;
+  const int N = UK_D * c->n;
   double *const L = c->derivative;
   for (int i = 0; i < N; ++i)
     for (int j = 0; j <= i; ++j)
-      L[i * N + j] = c->unit[i / 3] * c->W[i * N + j] * c->unit[j / 3] + (i == j ? penalty : 0.0);
+      L[i * N + j] = c->unit[i / UK_D] * c->W[i * N + j] * c->unit[j / UK_D] + (i == j ? penalty : 0.0);
   return uk_factor_symmetric(L, N, 0.0);
 }
 
 
 /* Begin with alternating directions, as core/contact/alternating_directions.py has them. */
 static uk_alternation uk_cone_begin(uk_cone *c) {
-  const int N = 3 * c->n;
+  const int N = UK_D * c->n;
   double largest = 0.0, most = 0.0;
   for (int i = 0; i < N; ++i) largest = c->W[i * (N + 1)] > largest ? c->W[i * (N + 1)] : largest;
   for (int i = 0; i < c->n; ++i) {
     double own = UK_CONE_LIGHTEST * largest + UK_TINY;
-    for (int k = 0; k < 3; ++k) own = fmax(own, c->W[(3 * i + k) * (N + 1)]);
+    for (int k = 0; k < UK_D; ++k) own = fmax(own, c->W[(UK_D * i + k) * (N + 1)]);
     c->unit[i] = 1.0 / sqrt(own);
   }
   for (int i = 0; i < N; ++i) {
     double sum = 0.0;
-    for (int j = 0; j < N; ++j) sum += fabs(c->unit[i / 3] * c->W[i * N + j] * c->unit[j / 3]);
+    for (int j = 0; j < N; ++j) sum += fabs(c->unit[i / UK_D] * c->W[i * N + j] * c->unit[j / UK_D]);
     most = sum > most ? sum : most;
   }
   memset(c->held, 0, sizeof(double) * N), memset(c->moves, 0, sizeof(double) * N);
@@ -165,25 +165,25 @@ static uk_alternation uk_cone_begin(uk_cone *c) {
 
 /* Further iterations; whether there are any. */
 static int uk_cone_alternate(uk_cone *c, uk_alternation *a, int iterations) {
-  const int N = 3 * c->n;
+  const int N = UK_D * c->n;
   double *const L = c->derivative, *const r = c->held, *const u = c->moves;
   double *const way = c->from, *const sent = c->change;
   int factored = uk_cone_factor(c, a->penalty);
   for (; factored && iterations; --iterations) {
     for (int i = 0; i < N; ++i) {
-      way[i] = a->penalty * r[i] + u[i] - c->unit[i / 3] * c->q[i];
-      if (i % 3 == 0) way[i] -= c->friction[i / 3] * sqrt(u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2]);
+      way[i] = a->penalty * r[i] + u[i] - c->unit[i / UK_D] * c->q[i];
+      if (i % UK_D == 0) way[i] -= c->friction[i / UK_D] * sqrt(uk_dot(u + i + 1, u + i + 1, UK_D - 1));
     }
     uk_solve_lower(L, N, way);
     uk_solve_upper(L, N, way);
-    for (int i = 0; i < N; i += 3) {
-      double aim[3], relaxed[3], nearest[3];
-      for (int k = 0; k < 3; ++k) {
+    for (int i = 0; i < N; i += UK_D) {
+      double aim[UK_D], relaxed[UK_D], nearest[UK_D];
+      for (int k = 0; k < UK_D; ++k) {
         relaxed[k] = UK_CONE_RELAXATION * way[i + k] + (1.0 - UK_CONE_RELAXATION) * r[i + k];
         aim[k] = relaxed[k] - u[i + k] / a->penalty;
       }
-      uk_nearest_in_cone(aim, c->friction + i / 3, nearest);
-      for (int k = i; k < i + 3; ++k) {
+      uk_nearest_in_cone(aim, c->friction + i / UK_D, nearest);
+      for (int k = i; k < i + UK_D; ++k) {
         sent[k] = nearest[k - i] - r[k], r[k] = nearest[k - i];
         u[k] -= a->penalty * (relaxed[k - i] - r[k]), way[k] -= r[k];
       }
@@ -201,12 +201,12 @@ static int uk_cone_alternate(uk_cone *c, uk_alternation *a, int iterations) {
 /* Forces from those in r, then from none, at last from where alternating directions lead, and their motion; 0, or 1
  * where the conditions are not met. */
 static int uk_cone_solve(uk_cone *c) {
-  const int N = 3 * c->n;
+  const int N = UK_D * c->n;
   const double size = fmax(uk_largest(c->q, N), UK_TINY), largest = fmax(uk_largest(c->W, N * N), UK_TINY);
   for (int i = 0; i < c->n; ++i) {
-    double own[3], floor = UK_CONE_FLOOR * largest;
-    for (int k = 0; k < 3; ++k) own[k] = fabs(c->W[(3 * i + k) * (N + 1)]);
-    uk_cone_steps(own, &floor, c->step + 3 * i);
+    double own[UK_D], floor = UK_CONE_FLOOR * largest;
+    for (int k = 0; k < UK_D; ++k) own[k] = fabs(c->W[(UK_D * i + k) * (N + 1)]);
+    uk_cone_steps(own, &floor, c->step + UK_D * i);
   }
   memcpy(c->start, c->r, sizeof(double) * N);
   for (int none = 0; none < 2; ++none)
@@ -221,7 +221,7 @@ static int uk_cone_solve(uk_cone *c) {
     c->iterations += (long long)uk_cone_iterations[k];
     if (!uk_cone_alternate(c, &a, (int)uk_cone_iterations[k])) return 1;
     for (int whole = 0; whole < 2; ++whole) {
-      for (int i = 0; i < N; ++i) c->r[i] = c->unit[i / 3] * c->held[i];
+      for (int i = 0; i < N; ++i) c->r[i] = c->unit[i / UK_D] * c->held[i];
       if (!uk_cone_steps_from(c, 1.0, size, whole)) return 0;
     }
   }

@@ -2,22 +2,24 @@
 /* One-sided constraints of a mechanism for its motion in fixed steps; arrays are the caller's. */
 #pragma once
 
+#include "uk_mechanism.h"
+
 /* What modes are: it separates; it is closed and slides, or has no friction; it does not move. */
 #define UK_OPEN 0
 #define UK_SLIPS 1
 #define UK_STICKS 2
 
-/* Doubles of the cone problem of n contacts; of `room`, with all directions and their parts in the admissible
- * motions, and what impulses of Poisson's law need. */
-#define UK_CONE_ROOM(n) (18 * (n) * (n) + (3 * 17 + 11 + 3) * (n))
-#define UK_IMPACT_ROOM(n, poisson) ((poisson) * UK_CONE_ROOM(2 * (n)) + 7 * (n))
+/* Doubles of the cone problem of n contacts, each with d = UK_D directions, normal and tangents; of `room`, with all
+ * directions and their parts in the admissible motions, and what impulses of Poisson's law need. */
+#define UK_CONE_ROOM(n) (2 * UK_D * UK_D * (n) * (n) + (18 * UK_D + UK_D * UK_D + 2) * (n))
+#define UK_IMPACT_ROOM(n, poisson) ((poisson) * UK_CONE_ROOM(2 * (n)) + (2 * UK_D + 1) * (n))
 #define UK_CONTACT_ROOM(n, velocities, poisson) \
-  (UK_IMPACT_ROOM(n, poisson) + UK_CONE_ROOM(n) + (6 * (velocities) + 2) * (n))
+  (UK_IMPACT_ROOM(n, poisson) + UK_CONE_ROOM(n) + (2 * UK_D * (velocities) + 2) * (n))
 
 typedef struct {
-  long long count;            /* of one-sided constraints, k; three directions each */
-  const long long *row;       /* (k, 3): rows of the mechanism in these directions; below zero: none */
-  const double *part;         /* (k, 3): of the row, that a direction is */
+  long long count;            /* of one-sided constraints, k */
+  const long long *row;       /* (k, d): rows of the mechanism in their directions; below zero: none */
+  const double *part;         /* (k, d): of the row, that a direction is */
   const double *friction;     /* (k) */
   const double *restitution;  /* (k) */
   long long poisson;          /* 1: it is Poisson's, of impulses; 0: Newton's, of velocities */
@@ -25,9 +27,9 @@ typedef struct {
   const double *pitch;        /* (k): of the teeth from the last of which the gap is counted; 0: none */
   const double *load;         /* (k, 2): of joints that stick, while they slide and at most; 0: others */
   double close, resting;      /* m or rad, and their rates: what is nearer is closed, slower rests */
-  double *impulse;            /* (k, 3): of the last step */
-  double *slip;               /* (k, 2): velocities at its end, in the plane */
-  double *before;             /* (k, 5): both at the last instant */
+  double *impulse;            /* (k, d): of the last step */
+  double *slip;               /* (k, d - 1): velocities at its end, in the plane */
+  double *before;             /* (k, 2 d - 1): both at the last instant */
   long long *mode;            /* (steps + 1, k): before the first step, and after each */
   long long steps, done;      /* for which there is room; that were taken up to the last instant */
   long long taken;            /* since then, too */

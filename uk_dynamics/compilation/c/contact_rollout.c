@@ -10,17 +10,17 @@
 /* The state in the memory on the loops and what rests there, as ContactStepping.begin has it; 0, or 1: something is
  * inside of its surface, or nothing closes the loops. */
 static int uk_contact_begin(uk_memory *m, const double *active, double *followed, uk_contacts *x) {
-  double *rows = x->room + UK_CONE_ROOM(x->count), *gap = rows + 6 * x->count * UK_NV;
+  double *rows = x->room + UK_CONE_ROOM(x->count), *gap = rows + 2 * UK_D * x->count * UK_NV;
   uk_contact_base(m, active, x);
   if (uk_follow_structure(m, followed) || uk_project(m)) return 1;
   uk_lanes_terms(m->t, m->q, m->v, UK_FOLLOWED UK_P, m->H, m->force, m->A, m->bias, m->residual, m->rate);
   uk_contact_rows(m, x, 0.0, rows, gap);
   for (int k = 0; k < x->count; ++k) {
     if (gap[k] < -x->close) return 1;
-    x->impulse[3 * k] = gap[k] <= x->close && fabs(uk_dot(rows + 3 * k * UK_NV, m->v, UK_NV)) <= x->resting;
+    x->impulse[UK_D * k] = gap[k] <= x->close && fabs(uk_dot(rows + UK_D * k * UK_NV, m->v, UK_NV)) <= x->resting;
   }
   uk_contact_modes(m, x, rows, m->v, x->mode);
-  memset(x->impulse, 0, sizeof(double) * 3 * x->count);
+  memset(x->impulse, 0, sizeof(double) * UK_D * x->count);
   return uk_project(m);
 }
 

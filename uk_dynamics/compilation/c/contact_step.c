@@ -18,7 +18,7 @@ UK_EXPORT void uk_start_contacts(uk_contact_state *s) {
  * stays. */
 UK_EXPORT int uk_step_contacts(uk_memory *m, uk_contact_state *s, double h) {
   const double t = m->t, stabilize = m->stabilize;
-  double q[UK_NQ], v[UK_NV], impulse[3 * UK_CONTACTS];
+  double q[UK_NQ], v[UK_NV], impulse[UK_D * UK_CONTACTS];
   long long mode[2 * UK_CONTACTS];
   uk_contacts x = {0};
   x.count = UK_CONTACTS, x.row = uk_contact_row, x.part = uk_contact_part;

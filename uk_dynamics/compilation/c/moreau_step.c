@@ -19,20 +19,20 @@ UK_EXPORT long long uk_contact_room(long long count, long long poisson) {
 
 /* A gap at the terms in the memory; of a ratchet from the tooth from which it is `about` so large. */
 static double uk_gap_now(const uk_memory *m, const uk_contacts *x, int k, double about) {
-  const double gap = x->gap[k] == 0.0 ? 0.0 : x->gap[k] * m->residual[x->row[3 * k]], pitch = x->pitch[k];
+  const double gap = x->gap[k] == 0.0 ? 0.0 : x->gap[k] * m->residual[x->row[UK_D * k]], pitch = x->pitch[k];
   return pitch > 0.0 ? gap + pitch * nearbyint((about - gap) / pitch) : gap;
 }
 
 /* Directions of all one-sided constraints at the terms in the memory, which are those of the middle of a step of
  * h seconds, and their gaps. */
 static void uk_contact_rows(const uk_memory *m, const uk_contacts *x, double h, double *rows, double *gap) {
-  for (int k = 0; k < 3 * x->count; ++k)
+  for (int k = 0; k < UK_D * x->count; ++k)
     for (int i = 0; i < UK_NV; ++i)
       rows[k * UK_NV + i] = x->row[k] < 0 ? 0.0 : x->part[k] * m->A[x->row[k] * UK_NV + i];
   for (int k = 0; k < x->count; ++k) {
     gap[k] = uk_gap_now(m, x, k, 0.0);
     if (!(x->pitch[k] > 0.0)) continue; /* of the teeth passed before the step */
-    const double before = gap[k] - 0.5 * h * uk_dot(rows + 3 * k * UK_NV, m->v, UK_NV);
+    const double before = gap[k] - 0.5 * h * uk_dot(rows + UK_D * k * UK_NV, m->v, UK_NV);
     gap[k] -= x->pitch[k] * floor((before + x->close) / x->pitch[k]);
   }
 }
@@ -42,7 +42,7 @@ static int uk_contact_closed(const uk_contacts *x, const long long *mode, const 
                              double h, const double *v, int n, int *closed) {
   const int before = n;
   for (int k = 0; k < x->count; ++k) {
-    const double end = gap[k] + 0.5 * h * uk_dot(rows + 3 * k * UK_NV, v, UK_NV);
+    const double end = gap[k] + 0.5 * h * uk_dot(rows + UK_D * k * UK_NV, v, UK_NV);
     int known = mode[k] == UK_OPEN && gap[k] > x->close && end > x->close;
     for (int i = 0; i < before; ++i) known |= closed[i] == k;
     if (!known) closed[n++] = k;
@@ -79,10 +79,10 @@ static void uk_contact_admitted(const uk_memory *m, const uk_eliminated *by, dou
 /* How closed constraints respond to their impulses. */
 static void uk_contact_respond(const uk_memory *m, const uk_eliminated *by, uk_cone *c, const int *closed,
                                const double *rows, double *parts) {
-  const int N = 3 * c->n, rank = (int)m->rank;
+  const int N = UK_D * c->n, rank = (int)m->rank;
   for (int i = 0; i < N; ++i) {
     double *own = parts + i * UK_NV;
-    memcpy(own, rows + (3 * closed[i / 3] + i % 3) * UK_NV, sizeof(double) * UK_NV);
+    memcpy(own, rows + (UK_D * closed[i / UK_D] + i % UK_D) * UK_NV, sizeof(double) * UK_NV);
     uk_contact_admissible(m, by, own);
     for (int j = 0; j <= i; ++j)
       c->W[i * N + j] = c->W[j * N + i] = uk_dot(own + rank, parts + j * UK_NV + rank, UK_NV - rank);
@@ -94,30 +94,32 @@ static void uk_contact_respond(const uk_memory *m, const uk_eliminated *by, uk_c
 typedef struct {
   const int *closed;
   double *cone;   /* room for the problem with these */
-  double *given;  /* impulses of Poisson's law, (n, 3) */
+  double *given;  /* impulses of Poisson's law, (n, d) */
   double *pushed; /* what presses those behind, (n) */
-  int *of;        /* which direction each is, (2n, 3); below zero: none */
+  int *of;        /* which direction each is, (2n, d); below zero: none */
 } uk_impact;
 
 static uk_impact uk_impact_at(const uk_contacts *x, const int *closed) {
-  double *at = x->room + UK_CONTACT_ROOM(x->count, UK_NV, x->poisson) - 7 * x->count;
-  return (uk_impact){closed, at - UK_CONE_ROOM(2 * x->count) * x->poisson, at, at + 3 * x->count,
-                     (int *)(at + 4 * x->count)};
+  double *at = x->room + UK_CONTACT_ROOM(x->count, UK_NV, x->poisson) - (2 * UK_D + 1) * x->count;
+  return (uk_impact){closed, at - UK_CONE_ROOM(2 * x->count) * x->poisson, at, at + UK_D * x->count,
+                     (int *)(at + (UK_D + 1) * x->count)};
 }
 
 /* The problem of their impulses at velocities v, where constant loads act for h seconds. */
 static void uk_impact_pose(const uk_contacts *x, const uk_impact *p, uk_cone *c, int n, const long long *mode,
                            const double *rows, double h, const double *v) {
-  const int N = 3 * c->n;
-  for (int i = 0; i < N; ++i)
-    c->q[i] = p->of[i] < 0 ? 0.0 : uk_dot(rows + (3 * p->closed[p->of[i] / 3] + p->of[i] % 3) * UK_NV, v, UK_NV);
+  const int N = UK_D * c->n;
+  for (int i = 0; i < N; ++i) {
+    const int of = p->of[i];
+    c->q[i] = of < 0 ? 0.0 : uk_dot(rows + (UK_D * p->closed[of / UK_D] + of % UK_D) * UK_NV, v, UK_NV);
+  }
   for (int i = 0; i < c->n; ++i) {
-    const int k = p->closed[p->of[3 * i + 1] / 3], at = 3 * i * (N + 1);
+    const int k = p->closed[p->of[UK_D * i + 1] / UK_D], at = UK_D * i * (N + 1);
     const double load = i < n ? h * x->load[2 * k + (mode[k] == UK_STICKS)] : p->pushed[i - n];
     c->friction[i] = x->friction[k];
     if (i < n && !(x->load[2 * k + 1] > 0.0)) continue;
     c->W[at] = c->W[at + N + 1]; /* as heavy against its load as along its joint */
-    c->q[3 * i] = -c->W[at] * load;
+    c->q[UK_D * i] = -c->W[at] * load;
   }
 }
 
@@ -138,15 +140,15 @@ static void uk_impact_move(const uk_memory *m, const uk_eliminated *by, const uk
 static int uk_impact_compress(const uk_contacts *x, uk_impact *p, uk_cone *c, const long long *mode,
                               const double *rows, const double *before, int *behind) {
   uk_impact_pose(x, p, c, c->n, mode, rows, 0.0, before);
-  memset(c->r, 0, sizeof(double) * 3 * c->n);
+  memset(c->r, 0, sizeof(double) * UK_D * c->n);
   if (uk_cone_solve(c)) return 1;
-  memcpy(p->given, c->r, sizeof(double) * 3 * c->n);
+  memcpy(p->given, c->r, sizeof(double) * UK_D * c->n);
   for (int i = 0; i < c->n; ++i) {
-    const double pushed = x->restitution[p->closed[i]] * c->r[3 * i];
-    int *of = p->of + 3 * (c->n + *behind);
-    p->given[3 * i] += pushed;
+    const double pushed = x->restitution[p->closed[i]] * c->r[UK_D * i];
+    int *of = p->of + UK_D * (c->n + *behind);
+    p->given[UK_D * i] += pushed;
     if (!(pushed > 0.0 && c->friction[i] > 0.0)) continue;
-    of[0] = -1, of[1] = 3 * i + 1, of[2] = 3 * i + 2;
+    for (int d = 0; d < UK_D; ++d) of[d] = d ? UK_D * i + d : -1;
     p->pushed[(*behind)++] = pushed;
   }
   return 0;
@@ -156,14 +158,14 @@ static int uk_impact_compress(const uk_contacts *x, uk_impact *p, uk_cone *c, co
 static int uk_contact_impulses(const uk_memory *m, const uk_eliminated *by, uk_contacts *x, uk_cone *c,
                                const int *closed, const long long *mode, const double *rows, const double *parts,
                                double h, double *v) {
-  const int n = c->n, N = 3 * n;
+  const int n = c->n, N = UK_D * n;
   uk_impact p = uk_impact_at(x, closed);
   uk_cone left = *c; /* the problem behind an impact of Poisson's law */
   int strikes = 0, behind = 0;
   double error = 0.0;
   for (int i = 0; i < N; ++i) p.of[i] = i, p.given[i] = 0.0;
   for (int i = 0; i < n && x->poisson; ++i)
-    strikes |= x->restitution[closed[i]] > 0.0 && uk_dot(rows + 3 * closed[i] * UK_NV, m->v, UK_NV) < -x->resting;
+    strikes |= x->restitution[closed[i]] > 0.0 && uk_dot(rows + UK_D * closed[i] * UK_NV, m->v, UK_NV) < -x->resting;
   if (strikes) {
     const int failed = uk_impact_compress(x, &p, c, mode, rows, m->v, &behind);
     x->iterations += c->iterations;
@@ -171,7 +173,7 @@ static int uk_contact_impulses(const uk_memory *m, const uk_eliminated *by, uk_c
     error = c->error;
     uk_impact_move(m, by, &p, p.given, N, parts, v);
   }
-  const int all = 3 * (n + behind);
+  const int all = UK_D * (n + behind);
   if (behind) {
     left = uk_cone_at(n + behind, p.cone);
     for (int i = 0; i < all; ++i)
@@ -181,17 +183,17 @@ static int uk_contact_impulses(const uk_memory *m, const uk_eliminated *by, uk_c
   uk_impact_pose(x, &p, &left, n, mode, rows, h, v);
   memset(left.r, 0, sizeof(double) * all);
   for (int i = 0; i < n; ++i) {
-    const double approach = uk_dot(rows + 3 * closed[i] * UK_NV, m->v, UK_NV);
-    if (!x->poisson && approach < 0.0) left.q[3 * i] += x->restitution[closed[i]] * approach;
-    memcpy(left.r + 3 * i, x->impulse + 3 * closed[i], sizeof(double) * 3);
+    const double approach = uk_dot(rows + UK_D * closed[i] * UK_NV, m->v, UK_NV);
+    if (!x->poisson && approach < 0.0) left.q[UK_D * i] += x->restitution[closed[i]] * approach;
+    memcpy(left.r + UK_D * i, x->impulse + UK_D * closed[i], sizeof(double) * UK_D);
   }
   const int failed = uk_cone_solve(&left);
   x->iterations += left.iterations;
   if (failed) return 1; /* Python tells of its own solution */
-  memset(x->impulse, 0, sizeof(double) * 3 * x->count);
-  for (int i = 0; i < N; ++i) x->impulse[3 * closed[i / 3] + i % 3] = p.given[i] + left.r[i];
+  memset(x->impulse, 0, sizeof(double) * UK_D * x->count);
+  for (int i = 0; i < N; ++i) x->impulse[UK_D * closed[i / UK_D] + i % UK_D] = p.given[i] + left.r[i];
   for (int i = N; i < all; ++i)
-    if (p.of[i] >= 0) x->impulse[3 * closed[p.of[i] / 3] + i % 3] += left.r[i];
+    if (p.of[i] >= 0) x->impulse[UK_D * closed[p.of[i] / UK_D] + i % UK_D] += left.r[i];
   uk_impact_move(m, by, &p, left.r, all, parts, v);
   c->error = fmax(error, left.error), c->fell_back |= left.fell_back;
   return 0;
@@ -216,22 +218,23 @@ static void uk_contact_turn(uk_memory *m, const uk_eliminated *by, const double 
 static void uk_contact_modes(uk_memory *m, uk_contacts *x, const double *rows, const double *v, long long *mode) {
   for (int k = 0; k < x->count; ++k) {
     const int dry = x->load[2 * k + 1] > 0.0;
-    const double *own = rows + 3 * k * UK_NV, *slip = own + UK_NV;
-    const double along = uk_dot(slip, v, UK_NV), across = uk_dot(slip + UK_NV, v, UK_NV);
+    const double *own = rows + UK_D * k * UK_NV, *slip = own + UK_NV;
+    double along[UK_D - 1];
+    for (int d = 0; d < UK_D - 1; ++d) along[d] = uk_dot(slip + d * UK_NV, v, UK_NV);
     mode[k] = UK_OPEN;
-    if (!(x->impulse[3 * k] > 0.0) || (!dry && uk_dot(own, v, UK_NV) > x->resting)) continue;
-    x->slip[2 * k] = along, x->slip[2 * k + 1] = across;
-    mode[k] = x->friction[k] > 0.0 && sqrt(along * along + across * across) <= x->resting ? UK_STICKS : UK_SLIPS;
-    if (!dry) m->active[x->row[3 * k]] = 1.0;
-    for (int d = 1; d < 3 && mode[k] == UK_STICKS; ++d)
-      if (x->row[3 * k + d] >= 0) m->active[x->row[3 * k + d]] = 1.0;
+    if (!(x->impulse[UK_D * k] > 0.0) || (!dry && uk_dot(own, v, UK_NV) > x->resting)) continue;
+    memcpy(x->slip + (UK_D - 1) * k, along, sizeof along);
+    mode[k] = x->friction[k] > 0.0 && sqrt(uk_dot(along, along, UK_D - 1)) <= x->resting ? UK_STICKS : UK_SLIPS;
+    if (!dry) m->active[x->row[UK_D * k]] = 1.0;
+    for (int d = 1; d < UK_D && mode[k] == UK_STICKS; ++d)
+      if (x->row[UK_D * k + d] >= 0) m->active[x->row[UK_D * k + d]] = 1.0;
   }
 }
 
 /* Rows that act besides those of one-sided constraints. */
 static void uk_contact_base(uk_memory *m, const double *active, const uk_contacts *x) {
   memcpy(m->active, active, sizeof(double) * UK_M);
-  for (int i = 0; i < 3 * x->count; ++i)
+  for (int i = 0; i < UK_D * x->count; ++i)
     if (x->row[i] >= 0) m->active[x->row[i]] = 0.0;
 }
 
@@ -239,8 +242,8 @@ static void uk_contact_base(uk_memory *m, const double *active, const uk_contact
 static int uk_contact_inside(uk_memory *m, const uk_contacts *x, const double *gap) {
   int inside = 0;
   for (int k = 0; k < x->count; ++k)
-    if (uk_gap_now(m, x, k, gap[k]) < -x->close && m->active[x->row[3 * k]] == 0.0)
-      inside = 1, m->active[x->row[3 * k]] = 1.0;
+    if (uk_gap_now(m, x, k, gap[k]) < -x->close && m->active[x->row[UK_D * k]] == 0.0)
+      inside = 1, m->active[x->row[UK_D * k]] = 1.0;
   return inside;
 }
 
@@ -265,7 +268,7 @@ static int uk_contact_end(uk_memory *m, const double *active, const uk_contacts 
   for (int k = 0; k < x->count; ++k) {
     const int slides = mode[k] == UK_SLIPS && x->friction[k] > 0.0 && x->gap[k] != 0.0;
     if (slides || (!failed && uk_gap_now(m, x, k, gap[k]) > x->close && mode[k] != UK_OPEN))
-      again = 1, m->active[x->row[3 * k]] = 0.0;
+      again = 1, m->active[x->row[UK_D * k]] = 0.0;
   }
   if (again) memcpy(m->v, v, sizeof v);
   return again && uk_project(m);
@@ -277,7 +280,7 @@ static int uk_contact_end(uk_memory *m, const double *active, const uk_contacts 
 static int uk_contact_lasts(const uk_contacts *x, const long long *before, const long long *now) {
   int lasts = 1;
   for (int k = 0; k < x->count; ++k)
-    lasts &= now[k] == before[k] && (now[k] == UK_OPEN ? !(x->impulse[3 * k] > 0.0)
+    lasts &= now[k] == before[k] && (now[k] == UK_OPEN ? !(x->impulse[UK_D * k] > 0.0)
                                                        : now[k] == UK_STICKS || !(x->friction[k] > 0.0));
   return lasts;
 }
@@ -298,8 +301,8 @@ static void uk_contact_balance(uk_memory *m, const double *before, double work, 
 
 /* A step of h seconds from the state in the memory; 0, or 1: there is none, and the state is lost. */
 static int uk_contact_step(uk_memory *m, const double *active, double *followed, uk_contacts *x, double h) {
-  double *rows = x->room + UK_CONE_ROOM(x->count), *parts = rows + 3 * x->count * UK_NV;
-  double *gap = parts + 3 * x->count * UK_NV;
+  double *rows = x->room + UK_CONE_ROOM(x->count), *parts = rows + UK_D * x->count * UK_NV;
+  double *gap = parts + UK_D * x->count * UK_NV;
   int *closed = (int *)(gap + x->count);
   const long long *mode = x->mode + x->taken * x->count;
   const double t = m->t;
@@ -342,7 +345,7 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   }
   x->fell_back += fell_back;
   uk_contact_modes(m, x, rows, v, x->mode + (x->taken + 1) * x->count);
-  for (int k = 0; k < x->count; ++k) gap[k] += 0.5 * h * uk_dot(rows + 3 * k * UK_NV, v, UK_NV);
+  for (int k = 0; k < x->count; ++k) gap[k] += 0.5 * h * uk_dot(rows + UK_D * k * UK_NV, v, UK_NV);
 #if UK_BALANCES
   uk_unstored(m->t, m->q, m->v UK_P, forces);
   for (int i = 0; i < UK_NV; ++i) work += 0.5 * h * (m->v[i] + v[i]) * (m->tau[i] + forces[i]);
@@ -363,12 +366,12 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
  * goes on from it. */
 UK_OPTIONAL static int uk_contacts_hold(uk_contacts *x, int moved) {
   const size_t one = sizeof(double) * x->count;
-  double *slip = x->before + 3 * x->count;
+  double *slip = x->before + UK_D * x->count;
   if (!moved) {
-    memcpy(x->impulse, x->before, 3 * one), memcpy(x->slip, slip, 2 * one);
+    memcpy(x->impulse, x->before, UK_D * one), memcpy(x->slip, slip, (UK_D - 1) * one);
     return 0;
   }
-  memcpy(x->before, x->impulse, 3 * one), memcpy(slip, x->slip, 2 * one);
+  memcpy(x->before, x->impulse, UK_D * one), memcpy(slip, x->slip, (UK_D - 1) * one);
   x->done = x->taken;
   const long long *now = x->mode + x->done * x->count;
   int holds = 1;

@@ -48,6 +48,8 @@ def declarations(mechanism: ResolvedMechanism, layout: Layout | None = None) -> 
     varied = mechanism.varied
     sizes = {"NQ": model.nq, "NV": model.nv, "M": len(mechanism.constraints)}
     sizes["NP"] = len(varied.names) if varied else 0
+    if mechanism.one_sided:
+        sizes["D"] = ClosedContacts(mechanism).directions
     lines = defines(sizes | STATUSES)
     lines.append(f"#define UK_P {', m->p' if sizes['NP'] else ''} /* after what is followed */")
     if mechanism.local is not None:  # behind loops over clusters, whose sizes are fields
@@ -92,14 +94,20 @@ def motion(mechanism: ResolvedMechanism) -> list[str]:
         effort_limits(mechanism),
         header("uk_gauss.h", *starmap(partial(table, "double"), GAUSS_TABLES.items())),
         *map(part, ("motion.c", "adaptive.c", "delay_compensation.c")),
-        *([*contacts(), *map(part, _OVER_CONTACTS)] if mechanism.one_sided else ()),
+        *_over_contacts(mechanism),
         *transfers(mechanism),
     ]
 
 
+def _over_contacts(mechanism: ResolvedMechanism) -> list[str]:
+    if not mechanism.one_sided:
+        return []
+    return [*contacts(ClosedContacts(mechanism).directions), *map(part, _OVER_CONTACTS)]
+
+
 @cache
-def contacts() -> list[str]:
-    """Steps over one-sided constraints, whose conditions are traced from those in Python."""
+def contacts(d: int) -> list[str]:
+    """Steps over one-sided constraints of d directions, whose conditions are traced."""
     names = "REACHED", "NEWTON_STEPS", "STALLED", "WORTH", "SHORTEST", "RANK", "FLOOR", "FULL_STEPS"
     constants = {f"CONE_{name}": getattr(cone_problem, name) for name in names}
     alternating = "FIRST", "LATER", "MOST", "PENALTY", "LIGHTEST"
@@ -109,11 +117,11 @@ def contacts() -> list[str]:
     tables = {"factors": cone_problem.FACTORS, "iterations": cone_problem.ITERATIONS}
     constants |= {f"CONE_{name.upper()}": len(x) for name, x in tables.items()}
     sequences = (table("double", f"uk_cone_{name}", x) for name, x in tables.items())
-    given: Shapes = {"r": (3, 1), "u": (3, 1), "step": (3, 1), "friction": 1}
+    given: Shapes = {"r": (d, 1), "u": (d, 1), "step": (d, 1), "friction": 1}
     written = (
         rule("uk_conditions", given, ("left", "slopes"), conditions, SCALAR),
-        rule("uk_cone_steps", {"response": (3, 1), "floor": 1}, "step", steps, SCALAR),
-        rule("uk_nearest_in_cone", {"x": (3, 1), "friction": 1}, "found", project_on_cones, SCALAR),
+        rule("uk_cone_steps", {"response": (d, 1), "floor": 1}, "step", steps, SCALAR),
+        rule("uk_nearest_in_cone", {"x": (d, 1), "friction": 1}, "found", project_on_cones, SCALAR),
     )
     includes = "#include <math.h>\n#include <string.h>\n", part("attributes.h")
     text = header("uk_conditions.h", *includes, *defines(constants), *sequences, *written)
@@ -144,8 +152,8 @@ def contact_step(mechanism: ResolvedMechanism) -> list[str]:
         rows,
         *(table("double", f"uk_contact_{name}", np.ravel(x)) for name, x in arrays.items()),
     )
-    parts = following(mechanism), *closing(mechanism), *contacts()
-    return [*parts, text, part("contact_step.c")]
+    steps = contacts(tables.row.shape[1])
+    return [following(mechanism), *closing(mechanism), *steps, text, part("contact_step.c")]
 
 
 def jumps(mechanism: ResolvedMechanism) -> str:

@@ -273,7 +273,7 @@ class _ContactCall:
         library.uk_contact_room.restype = ctypes.c_longlong
         count = len(tables.friction)
         room = np.zeros(library.uk_contact_room(count, tables.poisson))
-        before = np.zeros((count, 5))
+        before = np.zeros(tables.impulse.size + tables.slip.size)
         self._arrays = room, before  # live as long as C may use them
         self.call = structure("uk_contacts")(
             count=count, room=room.ctypes.data, before=before.ctypes.data

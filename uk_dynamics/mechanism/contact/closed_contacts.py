@@ -91,8 +91,10 @@ class ClosedContacts:
                 self._pitch[k], self._first[k] = row.pitch, side * row.offset
                 for term in row.terms:
                     self._sums[k, term.position] += side * term.coefficient
+        #: Of each: its normal and its tangents, d.
+        self.directions: int = 1 + self._tangents.shape[1]
         # impulses of the last step, near the next
-        self._last = np.zeros((len(self.names), 1 + self._tangents.shape[1]))
+        self._last = np.zeros((len(self.names), self.directions))
         self.tables = ContactTables(
             row=np.where(
                 np.column_stack((self._side != 0.0, self._rubs)),

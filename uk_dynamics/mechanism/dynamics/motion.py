@@ -179,10 +179,10 @@ OPEN, SLIPS, STICKS = range(3)
 
 
 class ContactTables(NamedTuple):
-    """One-sided constraints of a mechanism, k of them, each with a normal and two tangents."""
+    """One-sided constraints of a mechanism, k of them, each with a normal and d − 1 tangents."""
 
-    row: NDArray[np.int64]  # of the mechanism, in these directions, (k, 3); below zero: none
-    part: Array  # of that row, that a direction is, (k, 3)
+    row: NDArray[np.int64]  # of the mechanism, in these directions, (k, d); below zero: none
+    part: Array  # of that row, that a direction is, (k, d)
     friction: Array  # (k,)
     restitution: Array  # (k,)
     poisson: bool  # whether it is Poisson's, of impulses, not of velocities
@@ -193,8 +193,8 @@ class ContactTables(NamedTuple):
     load: Array
     close: float  # in m or rad: what is nearer is closed
     resting: float  # in m/s or rad/s: what is slower rests
-    impulse: Array  # of the last step, (k, 3), from which the next one begins
-    slip: Array  # at its end, in the plane, (k, 2), in m/s
+    impulse: Array  # of the last step, (k, d), from which the next one begins
+    slip: Array  # at its end, in the plane, (k, d − 1), in m/s
 
 
 class Motion(Protocol):
