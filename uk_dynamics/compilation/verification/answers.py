@@ -120,18 +120,32 @@ def _contact_answers(
     # Several contacts with friction may have several motions. So both begin with impulses that C
     # has found: near them they find the same motion, from none perhaps another one.
     stepping, name = ContactStepping(mechanism), "a step over contacts"
-    smooth = Inputs(active=stepping.without(mechanism.hierarchy.initial), stabilize=False)
+    active = stepping.without(mechanism.hierarchy.initial)
+    smooth = Inputs(active=active, stabilize=False)
     is_open = np.zeros(len(stepping.names), dtype=np.int64)
+
+    def inside(state: State) -> frozenset[str]:
+        deep = stepping.places(state).gap < -stepping.tables.close
+        return frozenset(np.array(stepping.names, dtype=object)[deep].tolist())
+
+    def begun(trial: Trial) -> State:
+        # Out of all surfaces, as every motion begins: from deep inside, the end of a step would be
+        # sought so far away that rounding decides where Newton's steps arrive, and whether.
+        start = out = reference.project(trial.state, smooth)
+        held = active
+        while deep := inside(out) - held.names:
+            held = replace(held, names=held.names | deep)
+            out = reference.project(out, replace(smooth, active=held))
+        return reference.project(replace(out, v=start.v), smooth)
 
     def expected(trial: Trial) -> Found:
         stepping.forget()
         in_c(trial)
-        start = reference.project(trial.state, smooth)
-        end, _ = stepping.step(start, _STEP, reference, replace(smooth, tau=trial.tau))
+        end, _ = stepping.step(begun(trial), _STEP, reference, replace(smooth, tau=trial.tau))
         return {name: np.concatenate([end.q, end.v])}
 
     def in_c(trial: Trial) -> MotionSegment:
-        start = reference.project(trial.state, smooth)
+        start = begun(trial)
         motion.act(smooth, np.zeros(len(mechanism.actuators)), trial.tau)
         given = start, Instants.alone((start.t, start.t + _STEP))
         return motion.move(*given, step=_STEP, method="moreau", over=(stepping.tables, is_open))
