@@ -69,5 +69,4 @@ def plot_text(text: str) -> str:
 
 
 def _octal(character: str) -> str:
-    octets = character.encode("utf-8", "surrogatepass")
-    return "".join(f"\\{octet:03o}" for octet in octets)
+    return "".join(f"\\{octet:03o}" for octet in character.encode("utf-8", "surrogatepass"))

@@ -166,8 +166,7 @@ class Mechanism(KinematicMechanism):
             InputError: Unknown joints, non-finite values, positions outside joint limits, or
                 velocities that contradict the constraints or the references.
         """
-        held = dict(positions or {}) | coordinates
-        return start(self, held, velocities, t, tasks=tasks)
+        return start(self, dict(positions or {}) | coordinates, velocities, t, tasks=tasks)
 
     def __repr__(self) -> str:
         parts = (

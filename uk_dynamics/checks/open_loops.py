@@ -26,8 +26,7 @@ def open_loops(subject: Subject) -> Iterator[Finding]:
         if frame is not None
     }
     for pair in coincident_frames(mechanism.model, subject.assembly.q):
-        links = {pair.parent, pair.child}
-        if pair.marked and not links & mentioned:
+        if pair.marked and not {pair.parent, pair.child} & mentioned:
             yield Finding(
                 "open_loop",
                 "warning",

@@ -29,8 +29,7 @@ def uncertainty(subject: Subject) -> Iterator[Finding]:
                 "narrow the intervals, slow the references down, or take a stronger motor",
             )
     if tasks.corrected:
-        slow = [x for x in observer_margins(tasks, _PERIOD) if x.with_observer.delay <= 0.0]
-        for margin in slow:
+        for margin in [x for x in observer_margins(tasks, _PERIOD) if x.with_observer.delay <= 0.0]:
             yield Finding(
                 "robust",
                 "error",

@@ -33,8 +33,7 @@ class JointCone(NamedTuple):
     def along(self, direction: Array, start: int) -> tuple[Array, Array]:
         """The cone where the load has a direction, (3,), and t begins at an index: g and G."""
         g, *G = self.most * (direction @ self.load)
-        t = np.eye(self.size, len(G), start)
-        return np.append(g, np.zeros(self.size)), np.vstack((G, t))
+        return np.append(g, np.zeros(self.size)), np.vstack((G, np.eye(self.size, len(G), start)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +113,7 @@ class ConeProgram(NamedTuple):
         """The efforts and forces that leave the least, (nu + 3k,)."""
         n, count = equal.shape
         cost = np.concatenate((np.full(count, 1e-14), np.ones(n)))
-        with_rest = np.hstack((equal, np.eye(n)))
-        found = self._solve(cost, np.zeros(count + n), with_rest, self.wanted)
+        found = self._solve(cost, np.zeros(count + n), np.hstack((equal, np.eye(n))), self.wanted)
         return np.zeros(count) if found is None else found[:count]
 
     def _solve(self, cost: Array, linear: Array, equal: Array, right: Array) -> Array | None:

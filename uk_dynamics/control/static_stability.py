@@ -179,10 +179,9 @@ class _Tipping:
         from scipy.optimize import linprog
 
         size = float(np.linalg.norm(self._wanted)) or 1.0
-        equal = np.hstack((self._carried, (self._shake @ direction)[:, None]))
         found = linprog(
             np.append(np.zeros(len(self._lower)), -1.0),
-            A_eq=equal,
+            A_eq=np.hstack((self._carried, (self._shake @ direction)[:, None])),
             b_eq=self._wanted / size,
             bounds=[(lower, np.inf) for lower in (*self._lower.tolist(), 0.0)],
             options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},

@@ -66,8 +66,7 @@ def _vector(closure: dict[str, Any], key: str, place: str) -> Array:
     values = closure.get(key)
     numbers = [x for x in values if isinstance(x, int | float)] if isinstance(values, list) else []
     if len(numbers) != 3 or numbers != values:
-        problem = f"expected three numbers, found {values!r:.60}"
-        raise InputError(problem, place=f"{place}.{key}")
+        raise InputError(f"expected three numbers, found {values!r:.60}", place=f"{place}.{key}")
     return np.array(numbers, dtype=float)
 
 

@@ -139,8 +139,7 @@ class LineSprings:
         """Ends and lines of the parts, (k, 3), and their rounded lengths, (k,)."""
         point = kinematics.translation.take(self._pairs.child, 0)
         line = point - kinematics.translation.take(self._pairs.parent, 0)
-        length: Array = square_root(dot(line, line) + self._rounding**2)
-        return point, line, length
+        return point, line, square_root(dot(line, line) + self._rounding**2)
 
 
 Vector = tuple[float, float, float]
@@ -210,8 +209,7 @@ class ExpressionEfforts:
 
         Raises ExpressionValueError: An expression has no value there.
         """
-        efforts = np.array([function(t, q, v)[0] for function in self._functions])
-        return efforts @ self._directions
+        return np.array([function(t, q, v)[0] for function in self._functions]) @ self._directions
 
 
 ForceElement = JointSpring | LineSpring | ConstantEffort | ConstantWrench | ExpressionEffort

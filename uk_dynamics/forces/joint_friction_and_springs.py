@@ -70,9 +70,8 @@ class PassiveForces:
         self._stiffness, self._rest = _columns(springs, 2, 2)
         self._stop_v, self._stop_q = _indices(stops)
         self._stop_stiffness, self._stop_damping, self._lower, self._upper = _columns(stops, 2, 4)
-        dissipates = self._damped or self._rubbing or bool(self._stop_damping.any())
         # whether all of them have a potential: springs, and stops without damping
-        self.conservative = not dissipates
+        self.conservative = not (self._damped or self._rubbing or bool(self._stop_damping.any()))
         # False when every force is zero, so that a caller may skip them
         self.active = self._damped or self._rubbing or self._springs or self._stops
 

@@ -229,8 +229,7 @@ class _Search:
         applied = equations.applied * (noise + _NOISE * noise.max())
         spread = applied @ applied.transpose(0, 2, 1)
         least = _NOISE**2 * np.trace(spread, axis1=1, axis2=2).max()
-        k = spread.shape[1]
-        factors = np.linalg.cholesky(spread + (least or 1.0) * np.eye(k))
+        factors = np.linalg.cholesky(spread + (least or 1.0) * np.eye(spread.shape[1]))
         white = np.linalg.solve(factors, equations.matrix).reshape(-1, len(self._sizes))
         _, values, directions = np.linalg.svd(white * self._sizes, full_matrices=False)
         values, directions = values[: self._rank], directions[: self._rank]

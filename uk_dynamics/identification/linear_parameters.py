@@ -112,9 +112,8 @@ def _of_body(
     kind: Kind = "link"
     rows = zip(PARAMETERS_OF_A_LINK, _UNITS_OF_A_LINK, values.tolist(), sizes.tolist(), strict=True)
     for part, unit, value, size in rows:
-        signed = part != "mass"
         yield LinearParameter(
-            f"{section}.{link}.{part}", unit, kind, link, part, value, size, signed
+            f"{section}.{link}.{part}", unit, kind, link, part, value, size, part != "mass"
         )
 
 

@@ -172,8 +172,7 @@ def _regular(
         )
     even = t[0] + period * np.arange(int((t[-1] - t[0]) / period + 1e-6) + 1)
     if np.abs(np.diff(t) - period).max() < 1e-6 * period:
-        lost = np.zeros(len(even), dtype=bool)
-        return even, positions[: len(even)], efforts[: len(even)], lost
+        return even, positions[: len(even)], efforts[: len(even)], np.zeros(len(even), dtype=bool)
     held = np.clip(np.searchsorted(t, even + 1e-9 * period, side="right") - 1, 0, None)
     line = np.column_stack([np.interp(even, t, column) for column in positions.T])
     gaps = np.append(np.diff(t), 0.0) > _GAP * period

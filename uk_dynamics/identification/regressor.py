@@ -45,8 +45,7 @@ class HeldCommands:
             np.column_stack([np.interp(end, self._times, x) for x in self._sums.T]) for end in ends
         )
         found: Array = (late - early) / window
-        unusable = found[:, -1] > _ROUNDING
-        return np.where(unusable[:, None], np.nan, found[:, :-1])
+        return np.where((found[:, -1] > _ROUNDING)[:, None], np.nan, found[:, :-1])
 
 
 @dataclass(frozen=True)

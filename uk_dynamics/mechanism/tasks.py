@@ -91,8 +91,7 @@ class Tasks:
             self.standing = StandingContacts(spec, mechanism, sizes)
         elif lifted := [task for task in spec.tasks if task.while_lifted]:
             problem = "no contact stands; add contacts, or leave while_lifted out"
-            place = f"tasks.{lifted[0].name}.while_lifted"
-            raise InputError(problem, file=spec.file, place=place)
+            raise InputError(problem, file=spec.file, place=f"tasks.{lifted[0].name}.while_lifted")
         self.uncertainty: Uncertainty | None = None
         if spec.robust is not None:
             check_surfaces(spec, self.constraints)

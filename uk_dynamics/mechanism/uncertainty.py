@@ -145,8 +145,7 @@ class Uncertainty:
         known, motors = mechanism.parameters, mechanism.actuators.names
         for name, (low, high) in spec.parameters:
             place = f".parameters.{name}"
-            above = f"{_PLACE}.parameters"
-            expect_names("parameter", [name], known, file=self._file, place=above)
+            expect_names("parameter", [name], known, file=self._file, place=f"{_PLACE}.parameters")
             if not (name.rpartition(".")[2] in LINEAR or ".inertia." in name):
                 raise self._error(
                     place,

@@ -52,8 +52,7 @@ def coincident_frames(
     workspace = model.workspace()
 
     workspace.update_positions(q)
-    count = len(model.link_names)
-    places = workspace.translation[:count].copy()
+    places = workspace.translation[: len(model.link_names)].copy()
     radius = within * machine_size(model, q)
     pairs = sorted(cKDTree(places).query_pairs(radius))
     together = _always_together(model, q, pairs, radius)

@@ -36,8 +36,7 @@ def parameters_of(pseudo: Array) -> Array:
     """The ten parameters of a pseudo-inertia, (10,); the inverse of :func:`pseudo_inertia`."""
     second = pseudo[:3, :3]
     inertia = np.trace(second) * np.eye(3) - second
-    moments = [inertia[i, j] for i, j in _PLACES]
-    return np.array([pseudo[3, 3], *pseudo[:3, 3], *moments])
+    return np.array([pseudo[3, 3], *pseudo[:3, 3], *[inertia[i, j] for i, j in _PLACES]])
 
 
 def parameters_of_body(mass: float, center: Array, inertia: Array) -> Array:

@@ -113,10 +113,9 @@ class Recorder:
         pending, self._pending = self._pending, []
         for _, group in groupby(pending, lambda b: (id(b.inputs.active), id(b.inputs.references))):
             blocks = list(group)
-            states = States(*map(np.concatenate, zip(*(b.states for b in blocks), strict=True)))
             self._evaluate_block(
                 _Block(
-                    states,
+                    States(*map(np.concatenate, zip(*(b.states for b in blocks), strict=True))),
                     blocks[0].inputs,
                     np.concatenate([block.efforts for block in blocks]),
                     np.concatenate([block.tracking_error for block in blocks]),
@@ -174,8 +173,7 @@ class Recorder:
                 break
             inputs = replace(block.inputs, tau=None if tau is None else tau[k])
             state = State(float(t[k]), q[k], v[k])
-            contacts = self._contacts.contacts(state, inputs, found.solution(k))
-            parts[:, k] = contact_rows(contacts)
+            parts[:, k] = contact_rows(self._contacts.contacts(state, inputs, found.solution(k)))
         return dict(zip(("contact_gaps", "contact_rates", "contact_forces"), parts, strict=True))
 
     def _references(self, t: Array) -> Array:
@@ -197,8 +195,7 @@ class Recorder:
                 self.warn(f"{violation.joint} is outside its limits {limits}", float(states.t[k]))
         for k, status in enumerate(found.status):
             if status in _WARNINGS:
-                offending = found.solution(k).offending
-                rows = ", ".join(mechanism.row_names[row] for row in offending)
+                rows = ", ".join(mechanism.row_names[row] for row in found.solution(k).offending)
                 self.warn(_WARNINGS[status].format(rows=rows), float(states.t[k]))
 
     @property
@@ -225,8 +222,7 @@ class Recorder:
             t, q, rank = (joined(name) for name in ("t", "q", "rank"))
             parts = np.searchsorted(t, [one.t for one in self._switchings], side="right")
             for part in np.split(np.arange(len(t)), parts):
-                numbers = part.tolist()
-                passed = passages_of(self._mechanism, numbers, t, q, rank, self._condition)
+                passed = passages_of(self._mechanism, part.tolist(), t, q, rank, self._condition)
                 found += [(one.t, f"t = {one.t:.4g} s: {one.text}") for one in passed]
         return tuple(text for _, text in sorted(found))
 

@@ -168,8 +168,7 @@ def robustness(
         failures = tuple(dict.fromkeys(one.said for one in found if one.said))
         laws[law] = LawResult(errors, efforts, chatter, failures)
         if law == "adaptive":
-            told = np.stack([one.estimates for one in found])
-            estimates = dict(zip(every, told.T, strict=True))
+            estimates = dict(zip(every, np.stack([one.estimates for one in found]).T, strict=True))
     promise = full.controllers[0].promise
     assert promise is not None
     others = *(name for name, _ in spec.motors), *(force.name for force in spec.forces)

@@ -100,8 +100,7 @@ def _simulate(point: Point) -> tuple[Row, dict[str, Any] | None]:
 
 
 def _failed(row: Row, problem: str, begin: float) -> Row:
-    wall = time.perf_counter() - begin
-    return {**row, "status": "failed", "error": problem, "wall_time": wall}
+    return {**row, "status": "failed", "error": problem, "wall_time": time.perf_counter() - begin}
 
 
 def _backend(point: Point) -> Backend:
@@ -118,10 +117,9 @@ def _prepared(point: Point) -> tuple[Mechanism, ServoController | None, State]:
         mechanism = mechanism.with_parameters(point.parameters)
     controller = None
     if point.tasks is not None:
-        spec = TasksSpec.from_text(_yaml(point.tasks), file=point.files[1])
         controller = ServoController(
             mechanism,
-            Tasks(spec, mechanism),
+            Tasks(TasksSpec.from_text(_yaml(point.tasks), file=point.files[1]), mechanism),
             control_period=point.simulation.get("control_period"),
             backend=Selection(_backend(point), unready="wait"),
         )

@@ -108,13 +108,11 @@ class Curves:
         if self._chosen == "loop forces":
             return list(self._loops), "N", np.array(np.linalg.norm(instant.marks.forces, axis=1))
         if self._chosen == "tracking errors":
-            error = np.linalg.norm(instant.tracking_error)
-            return ["all tasks"], "m and rad", np.array([error])
+            return ["all tasks"], "m and rad", np.array([np.linalg.norm(instant.tracking_error)])
         if self._chosen == "energy":
             energy = instant.energy
             return ["kinetic", "total"], "J", np.array([energy.kinetic, energy.total])
         model, of = self._mechanism.model, _OF_JOINTS[self._chosen]
         unit, per = units.of(of)
         names = [name for name in self._joints if model.units[name] == of]
-        values = [per * state.q[model.position_index(name)] for name in names]
-        return names, unit, np.array(values)
+        return names, unit, np.array([per * state.q[model.position_index(name)] for name in names])

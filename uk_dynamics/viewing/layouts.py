@@ -188,8 +188,7 @@ def _scene(scene: Any, mechanism: Mechanism, prefix: str) -> Any:
     scene["cameraState"]["targetOffset"] = [round(x, 3) for x in offset]
     scene["followTf"] = mechanism.model.description.root
     scene["topics"] = {f"{prefix}/mechanism_markers": {"visible": True}}
-    machine = {"label": mechanism.name, "topic": f"{prefix}/robot_description"}
-    scene["layers"]["machine"] |= machine
+    scene["layers"]["machine"] |= {"label": mechanism.name, "topic": f"{prefix}/robot_description"}
     return scene
 
 

@@ -242,8 +242,7 @@ class LiveSimulation(Source):
         try:
             while count > 0:
                 if self._plant.in_charge:
-                    reached = self._move(count)
-                    count -= reached
+                    count -= self._move(count)
                     if not count:
                         break
                 if self._since == 0:

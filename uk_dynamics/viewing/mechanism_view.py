@@ -76,8 +76,7 @@ class MechanismView:
             began = time.perf_counter()
             self.update(began - last)
             last = began
-            rest = period - (time.perf_counter() - began)
-            time.sleep(max(rest, 0.001))
+            time.sleep(max(period - (time.perf_counter() - began), 0.001))
 
     def update(self, elapsed: float) -> None:
         """Fulfil what the user asked for and show one picture; elapsed real time in s."""

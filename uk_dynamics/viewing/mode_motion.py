@@ -74,8 +74,7 @@ class ModeMotion(Source):
         turned = np.real(-1j * np.exp(1j * self._phase) * self._shape)
         q = rest.q
         while self._amplitude > _LEAST_AMPLITUDE:
-            away = model.integrate(rest.q, self._amplitude * turned)
-            closed = self._mechanism.assembly(away)
+            closed = self._mechanism.assembly(model.integrate(rest.q, self._amplitude * turned))
             if closed.closed:
                 q = closed.q
                 break

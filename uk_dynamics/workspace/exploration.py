@@ -54,8 +54,7 @@ def explore(
     progress: Callable[[], object] | None = None,  # called at each configuration found
 ) -> ReachableSet:
     """Find where a frame of a link gets to from a configuration, if the mechanism moves."""
-    home = mechanism.assemble() if start is None else start
-    walk = _Walk(mechanism, frame, home, rows, progress)
+    walk = _Walk(mechanism, frame, mechanism.assemble() if start is None else start, rows, progress)
     if not walk.measures.freedoms:
         raise InputError("has no freedom to move", place=mechanism.name)
     walk.reach_out()

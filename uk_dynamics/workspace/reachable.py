@@ -81,8 +81,7 @@ class ReachableSet:
 
 
 def _largest(envelope: ForceEnvelope) -> float:
-    norms: Array = np.linalg.norm(envelope.vertices, axis=1)
-    return float(norms.max(initial=0.0))
+    return float(np.linalg.norm(envelope.vertices, axis=1).max(initial=0.0))
 
 
 _KINDS = {"loops": ("v", COLOURS[6]), "motors": ("o", COLOURS[1]), "task": ("s", COLOURS[3])}
@@ -192,8 +191,7 @@ def _polygons(axis: Any, workspace: ReachableSet, axes: list[int]) -> None:
     for place, corners in hulls:
         outline = place + scale * corners
         axis.add_patch(Polygon(outline, closed=True, fill=False, color=COLOURS[1], linewidth=1.0))
-    note = f"outlines: forces held there, {1.0 / scale:.3g} N per m"
-    axis.set_title(note, fontsize="small")
+    axis.set_title(f"outlines: forces held there, {1.0 / scale:.3g} N per m", fontsize="small")
 
 
 def _skeleton(axis: Any, mechanism: Mechanism, q: Array, axes: list[int]) -> None:

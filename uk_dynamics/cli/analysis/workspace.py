@@ -39,8 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_picture(found, mechanism, arguments.plot)
     if arguments.out:
         write_parquet(found, arguments.out)
-    text = f"{found.mechanism}: {found.frame}\n{table(_rows(found))}"
-    show(arguments, _facts(found), text)
+    show(arguments, _facts(found), f"{found.mechanism}: {found.frame}\n{table(_rows(found))}")
     return 0
 
 

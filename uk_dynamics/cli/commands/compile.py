@@ -26,8 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
         from uk_dynamics.conversion import c_programs
 
         chosen = {"derivatives": arguments.derivatives, "parameters": arguments.parameters}
-        texts = c_programs(mechanism, tasks, **chosen)
-        files = write_c_files(arguments.export_c, texts)
+        files = write_c_files(arguments.export_c, c_programs(mechanism, tasks, **chosen))
         written = "\n".join(f"written: {file}" for file in files)
         show(arguments, {"mechanism": mechanism.name, "files": files}, written)
         return 0

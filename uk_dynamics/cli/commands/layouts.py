@@ -14,8 +14,7 @@ from uk_dynamics.viewing import foxglove_layout, plotjuggler_layout
 def run(arguments: argparse.Namespace) -> int:
     """Write both files and print their paths."""
     mechanism = Mechanism.from_file(arguments.file)
-    tasks = common.load_tasks(arguments, mechanism)
-    shown = (mechanism, arguments.namespace, tasks)
+    shown = (mechanism, arguments.namespace, common.load_tasks(arguments, mechanism))
     texts = {
         arguments.out / f"{mechanism.name}_plotjuggler.xml": plotjuggler_layout(*shown),
         arguments.out / f"{mechanism.name}_foxglove.json": foxglove_layout(*shown),

@@ -20,6 +20,5 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("its directory does not exist; create it first", file=str(base))
     trajectory = Trajectory.load(source)
     files = write_report(trajectory, base, source.name)
-    summary = summarize(trajectory, conservative=False)
-    show(arguments, summary, "\n".join(map(str, files)))
+    show(arguments, summarize(trajectory, conservative=False), "\n".join(map(str, files)))
     return 0

@@ -30,9 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.controller is not None:
         from uk_dynamics.conversion import controller_package
 
-        tasks = Tasks.from_file(arguments.tasks, mechanism)
         package = controller_package(
-            tasks,
+            Tasks.from_file(arguments.tasks, mechanism),
             mechanism,
             plugin=plugin,
             rate=arguments.rate,

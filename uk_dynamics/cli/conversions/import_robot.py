@@ -20,8 +20,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     facts = found.load()
     paths = [arguments.out / f"{found.name}{suffix}" for suffix in (".urdf", ".yaml")]
-    texts = dict(zip(paths, (found.urdf, found.mechanism), strict=True))
-    write_files(texts, force=arguments.force)
+    write_files(dict(zip(paths, (found.urdf, found.mechanism), strict=True)), force=arguments.force)
     own = {name for one in facts.one_sided for name in one.constraints}
     constraints = [c.name for c in facts.constraints.constraints if c.name not in own]
     contacts = Counter(contact.name.partition(".")[0] for contact in facts.spec.contacts)

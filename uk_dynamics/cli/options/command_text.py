@@ -48,13 +48,12 @@ def add_command(
     told, _, arguments = text.partition("\narguments:\n")
     summary, _, told = told.partition("\n\n")
     description, separator, examples = told.partition("examples:")
-    raw = argparse.RawDescriptionHelpFormatter
     parser = commands.add_parser(
         name,
         help=summary,
         description=description.rstrip(),
         epilog=separator + examples,
-        formatter_class=raw,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run, parser=parser)
     for section in _filled(arguments, _shared()).split("\n\n"):

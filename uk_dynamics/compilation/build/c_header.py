@@ -58,13 +58,12 @@ def header_and_source(
     entries = "".join(
         f"\n *   {f'{name}:':13}{listed(names)}" for name, names in (lists or {}).items()
     )
-    prototypes = assemble(functions, before + declared)
     declaring = _HEADER.format(
         title=title,
         lists=f" *{entries}",
         guard=f"{identifier}{suffix}".upper(),
         declarations=included + named(assemble(declared, before), identifier),
-        prototypes=named(prototypes, identifier),
+        prototypes=named(assemble(functions, before + declared), identifier),
     )
     defining = named(assemble(definitions, before + declared), identifier)
     return declaring, f'#include "{identifier}{suffix}.h"\n{defining}'
@@ -77,8 +76,7 @@ def write(directory: Path, texts: Mapping[str, str]) -> tuple[Path, ...]:
         directory.mkdir(parents=True, exist_ok=True)
         with ExitStack() as written:
             for file, text in zip(files, texts.values(), strict=True):
-                temporary = written.enter_context(whole_file(file))
-                temporary.write_text(text, encoding="utf-8")
+                written.enter_context(whole_file(file)).write_text(text, encoding="utf-8")
     except OSError as error:
         problem = f"cannot be written: {error.strerror}; give a directory of your own"
         raise InputError(problem, file=str(directory)) from None

@@ -94,8 +94,7 @@ class Trace:
         known = state_seeds(self.x.tree, self.x.q, self.x.v)
         for pairs in (self.tree.column_derivatives(), self.tree.place_derivatives()):
             known |= seeds(pairs)
-        time = cast(Symbol, self.x.t)
-        return SymbolDerivatives(known | {time: {2 * self.model.nv: 1.0}})
+        return SymbolDerivatives(known | {cast(Symbol, self.x.t): {2 * self.model.nv: 1.0}})
 
     def sets(self) -> tuple[Indices, Indices]:
         """Rows of frame pairs, as they are declared, and the other rows."""

@@ -127,8 +127,7 @@ class TreeDerivatives:
         """Twist and acceleration of the body that carries a joint."""
         parent = self._bodies[body].parent
         V = self.twist[parent] if parent >= 0 else zeros(6)
-        A = self.acceleration[parent] if parent >= 0 else zeros(6)
-        return V, A
+        return V, self.acceleration[parent] if parent >= 0 else zeros(6)
 
     def _motion(self, v: Objects, a: Objects) -> tuple[Objects, Objects]:
         count = len(self._bodies)

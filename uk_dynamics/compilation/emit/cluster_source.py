@@ -142,8 +142,7 @@ static inline void uk_row_of(int type, const double *Rp, const double *op, const
 def cluster_source(mechanism: ResolvedMechanism) -> str:
     """The whole source for mechanisms with rows of the same types."""
     assert mechanism.local is not None
-    kernel = _kernel(mechanism.local.constraints)
-    return "\n".join([*kernel, part("cluster_python.c")])
+    return "\n".join([*_kernel(mechanism.local.constraints), part("cluster_python.c")])
 
 
 def cluster_motion_source(mechanism: ResolvedMechanism) -> str:

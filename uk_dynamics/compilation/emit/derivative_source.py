@@ -202,11 +202,10 @@ def projection_source(mechanism: ResolvedMechanism) -> str:
 def projection_definitions(mechanism: ResolvedMechanism) -> list[str]:
     """Write the derivatives of the projection, behind those of the equations."""
     assert rolls(mechanism)
-    scale = mechanism.constraints.reference_scale
     return [
         *closing(mechanism),
         following(mechanism),
-        header("uk_units.h", table("double", "uk_unit", scale)),
+        header("uk_units.h", table("double", "uk_unit", mechanism.constraints.reference_scale)),
         part("projection_derivatives.c"),
     ]
 

@@ -122,8 +122,7 @@ def task_rows(tasks: Tasks, *more: str) -> str:
 
 def effort_source(tasks: Tasks) -> str:
     """C source of ``uk_effort_derivatives`` and ``uk_effort_derivatives_batch``."""
-    text = [effort_declarations(tasks), effort_definitions(tasks)]
-    return "\n".join(text)
+    return "\n".join([effort_declarations(tasks), effort_definitions(tasks)])
 
 
 def effort_declarations(tasks: Tasks) -> str:
@@ -141,8 +140,7 @@ def effort_definitions(tasks: Tasks) -> str:
     """The law and the derivatives of its efforts, of a mechanism that varies no parameters."""
     mechanism, structure = tasks.mechanism, trace(tasks.mechanism)
     traced = task_derivatives(tasks)
-    layout = EffortLayout(tasks)
-    targets = in_rows(layout.effort_stride)
+    targets = in_rows(EffortLayout(tasks).effort_stride)
     given = ("q", "v", "followed", "qdd", "multipliers", "efforts", *SETTINGS)
     settings = ", ".join(f"m->{name}" for name in SETTINGS.values())
     derivatives = [x for name, rows in traced._asdict().items() for x in targets(name, rows)]

@@ -113,8 +113,7 @@ def kernels(source: str, *, stage: str) -> str:
     ``stage`` is the function of its steps' stages; empty: nothing moves.
     """
     steps = f"#define UK_STAGE {stage}\n" if stage else ""
-    parts = [steps, part("gpu.h"), source, part("gpu.cu")]
-    return _HEADERS.sub("", assemble("\n".join(parts)))
+    return _HEADERS.sub("", assemble("\n".join([steps, part("gpu.h"), source, part("gpu.cu")])))
 
 
 class GpuDynamics(Fallback):

@@ -87,10 +87,9 @@ class GpuLoops(LoopMover):
         controllers = on.put((first + 24 * np.arange(count)).view(float))
         late = on.empty((count, int(values["places"]), 1 + self._motors))
         there = {name: on.put(array) for name, array in {**common, **each}.items()}
-        addresses = {name: on.address(array) for name, array in there.items()}
         call = LoopCall(
             **values,
-            **addresses,
+            **{name: on.address(array) for name, array in there.items()},
             count=count,
             controllers=on.address(controllers),
             structures=first + 24 * count,

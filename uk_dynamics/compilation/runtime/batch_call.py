@@ -57,8 +57,7 @@ class CommonInputs(NamedTuple):
                 sample = rows.reference(float(t), inputs)
                 if sample is not None:
                     row[:] = np.concatenate(sample)
-        sampled = bool(inputs.references)
-        return cls(inputs.stabilize, active, followed, layout.parameters, sampled)
+        return cls(inputs.stabilize, active, followed, layout.parameters, bool(inputs.references))
 
     @classmethod
     def of_steps(

@@ -112,8 +112,7 @@ class CompiledBatch:
 
         def run(first: int, end: int) -> None:
             outputs = {"q_out": found.q, "v_out": found.v, "stopped": stopped, "reason": reason}
-            call = trajectories_call(given, common, first, end, outputs)
-            if self._run(self._rollout, call):
+            if self._run(self._rollout, trajectories_call(given, common, first, end, outputs)):
                 raise MemoryError("not enough memory for trajectories")
 
         in_parts(run, count, threads, self.width, max(1, self._worth // (4 * given.steps)))

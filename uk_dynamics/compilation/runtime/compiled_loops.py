@@ -161,8 +161,7 @@ class CompiledLoops(LoopMover):
         self._move.argtypes, self._move.restype = (ctypes.c_void_p,), ctypes.c_int
         self.width = self._library.uk_width()
         if not isinstance(subject, Tasks):
-            name = f"closed loops of {subject.name}"
-            self.verify(name, lambda: _answers(self, subject))
+            self.verify(f"closed loops of {subject.name}", lambda: _answers(self, subject))
 
     def verify(self, name: str, comparisons: Callable[[], Iterable[Comparison]]) -> None:
         """Try the library on this processor; see :meth:`LoopMover.verify`."""

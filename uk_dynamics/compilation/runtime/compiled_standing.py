@@ -140,8 +140,7 @@ class CompiledStanding:
         limits = tasks.mechanism.actuators.effort_limits
         for points in (np.arange(k), np.arange(0, k, 2)):
             share = np.linspace(0.2, 1.0, len(points))
-            most = self._contacts.limits(points, share)
-            standing = Standing(points, share, most, np.ones(rows))
+            standing = Standing(points, share, self._contacts.limits(points, share), np.ones(rows))
 
             def answer(law: ServoEvaluator, standing: Standing = standing) -> _Answers:
                 def answered(trial: Trial) -> dict[str, Array]:

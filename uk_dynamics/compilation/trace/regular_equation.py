@@ -76,8 +76,7 @@ class RegularSolution:
         """A generalized force in the admissible motions; of rows that are eliminated."""
         assert isinstance(self.rows, Elimination)
         g = self.factor.whiten(force)
-        square = dot(weighted(self.factor.inverse, g), g)
-        return Admissible(self.rows.admissible(g), square)
+        return Admissible(self.rows.admissible(g), dot(weighted(self.factor.inverse, g), g))
 
     def correction(self, r: int) -> list[Scalar]:
         """A motion that this independent row sees as one, and no other one does, (nv,)."""

@@ -136,8 +136,7 @@ class SymbolicTree:
         accelerations: list[tuple[Objects, Objects]] = []
         forces: list[tuple[Objects, Objects]] = []
         for i, body in enumerate(bodies):
-            still = (zeros(3), zeros(3))
-            before = velocities[body.parent] if body.parent >= 0 else still
+            before = velocities[body.parent] if body.parent >= 0 else (zeros(3), zeros(3))
             falling = (as_objects((-gravity).tolist()), zeros(3))
             pushed = accelerations[body.parent] if body.parent >= 0 else falling
             flow, spin = _to_child(places[i], *before)

@@ -312,8 +312,7 @@ _AGAIN: Mapping[str, Callable[..., Operand]] = {
 
 def as_objects(values: Any) -> Objects:
     """An array of dtype object, whatever the values are; shape as that of nested lists."""
-    array = np.array(values, dtype=object)
-    return cast(Objects, array)
+    return cast(Objects, np.array(values, dtype=object))
 
 
 def in_order(

@@ -121,8 +121,7 @@ def _power(base: str, exponent: Expression, names: Mapping[Expression, str]) -> 
     whole, half = divmod(abs(n), 1.0)
     if half not in (0.0, 0.5) or whole > _LARGEST_UNROLLED:
         return f"f_pow({base}, {n!r})"
-    parts = [base] * int(whole) + ([f"f_sqrt({base})"] if half else [])
-    text = " * ".join(parts)
+    text = " * ".join([base] * int(whole) + ([f"f_sqrt({base})"] if half else []))
     return text if n > 0.0 else f"1.0 / ({text})"
 
 

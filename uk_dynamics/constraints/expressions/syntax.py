@@ -86,8 +86,7 @@ def _syntax(text: str, start: int) -> ast.expr:
             return ast.parse(text, mode="eval").body
     except SyntaxError as error:
         reason = _remedy(text) or " ".join(str(error.msg).split())[:100]
-        column = start + (error.offset or 1)
-        raise ExpressionError(f"no formula: {reason}", column=column) from None
+        raise ExpressionError(f"no formula: {reason}", column=start + (error.offset or 1)) from None
     except (RecursionError, MemoryError):
         raise nested_too_deep() from None
     except ValueError:  # integers of thousands of digits

@@ -21,8 +21,7 @@ def kinds() -> Mapping[str, type[Kind]]:
     """
     found: dict[str, type[Kind]] = {}
     for folder in _modules([str(Path(__file__).parent)], __package__, folders=True):
-        path = importlib.import_module(folder).__path__
-        for module in _modules(path, folder, folders=False):
+        for module in _modules(importlib.import_module(folder).__path__, folder, folders=False):
             name = module.rpartition(".")[2]
             here = vars(importlib.import_module(module)).values()
             own = [  # by module first: Python 3.10 takes aliases like dict[str, int] for types

@@ -159,5 +159,4 @@ class ExpressionReference:
         Raises:
             ExpressionValueError: One of them has no value at t.
         """
-        found = np.array(self.function(t, _EMPTY, _EMPTY))
-        return ReferenceSample(*found.reshape(3, -1))
+        return ReferenceSample(*np.array(self.function(t, _EMPTY, _EMPTY)).reshape(3, -1))

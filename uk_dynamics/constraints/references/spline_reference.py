@@ -81,8 +81,7 @@ class Spline:
         if self.periodic:
             t = self.start + (t - self.start) % (self.end - self.start)
         elif not self.start <= t <= self.end:
-            held: Array = self.value(min(max(t, self.start), self.end))
-            return ReferenceSample.at_rest(held)
+            return ReferenceSample.at_rest(self.value(min(max(t, self.start), self.end)))
         return ReferenceSample(self.value(t), self.rate(t), self.acceleration(t))
 
 

@@ -90,8 +90,7 @@ class Waypoints:
         """Check."""
         if not len(self.times):
             raise InputError("no points", place="points")
-        fields = ("positions", "velocities", "accelerations")
-        for field in fields:
+        for field in ("positions", "velocities", "accelerations"):
             values = getattr(self, field)
             if values is None:
                 continue
@@ -153,8 +152,7 @@ class Trajectory:
         if waypoints.velocities is None:
             states = _smooth(times, states)
         piece = cubic if waypoints.accelerations is None else quintic
-        durations = np.diff(times)
-        pieces = list(map(piece, states[:-1], states[1:], durations))
+        pieces = list(map(piece, states[:-1], states[1:], np.diff(times)))
         return cls(times, pieces, states[-1].value)
 
     def sample(self, t: float) -> ReferenceSample:

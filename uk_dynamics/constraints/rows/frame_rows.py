@@ -96,8 +96,7 @@ class AlignmentRows(FrameRows, of=AlignmentRow):
     def _directions(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
         rotation = kinematics.rotation
         a = apply(rotation.take(self.frames.parent, 0), self.parent)
-        c = apply(rotation.take(self.frames.child, 0), self.child)
-        return a, c
+        return a, apply(rotation.take(self.frames.child, 0), self.child)
 
     def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
         """Wrenches (m, 6) and residuals (m,), the sine of the misalignment times the length."""
@@ -160,5 +159,4 @@ class ContactRows(FrameRows, of=ContactRow):
         axes = kinematics.rotation.take(self.frames.parent, 0)
         e = apply(axes, self.direction)
         point = centre - self.radius[:, None] * axes[:, :, 2]
-        height = self.direction[:, 2] * (dot(e, offset) - self.radius)
-        return force_through(point, e), height
+        return force_through(point, e), self.direction[:, 2] * (dot(e, offset) - self.radius)

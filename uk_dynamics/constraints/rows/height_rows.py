@@ -40,8 +40,7 @@ class HeightField:
         self.count = np.array(heights.shape[::-1])
         self.step: Array = np.array(size) / (self.count - 1)
         # with a row and column around them in line with the outermost ones
-        around = np.pad(heights, 1, mode="reflect", reflect_type="odd")
-        self.table = Table(around.ravel())
+        self.table = Table(np.pad(heights, 1, mode="reflect", reflect_type="odd").ravel())
         self.of_centres = cache(self._of_centres)
 
     def __repr__(self) -> str:

@@ -54,8 +54,7 @@ class MassPoints:
         linear, angular = _columns(kinematics.jacobian)
         lever = self.moved.T @ (self.part[:, None] * self.places(kinematics))
         weight = self.part @ self.moved
-        columns: Array = linear * weight[:, None] + cross(angular, lever)
-        return columns.T
+        return (linear * weight[:, None] + cross(angular, lever)).T
 
     def bias(self, kinematics: FrameKinematics, v: Array) -> Array:
         """Its acceleration at zero joint acceleration, (3,), in m/s²."""

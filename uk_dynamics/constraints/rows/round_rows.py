@@ -141,8 +141,7 @@ class RoundRows(FrameRows, of=RoundRow):
         near = self._nearest(kinematics)
         centre = kinematics.translation.take(self.frames.child, 0)
         point = centre + near.arm - self.radii[:, 1:] * near.normal
-        axes = kinematics.rotation.take(self.frames.parent, 0)
-        e, _, _ = self._directions(axes, near.normal)
+        e, _, _ = self._directions(kinematics.rotation.take(self.frames.parent, 0), near.normal)
         gap = self.side * (near.distance - self.radii[:, 0]) - self.radii[:, 1]
         return force_through(point, e), self.part[:, 2] * gap
 

@@ -116,8 +116,7 @@ class RowLayout:
         names = []
         for name, pair, axis in self._axis_checks:
             parent = kinematics.rotation[self.pairs.parent[pair]] @ axis
-            child = kinematics.rotation[self.pairs.child[pair]] @ axis
-            if parent @ child < 0.0:
+            if parent @ (kinematics.rotation[self.pairs.child[pair]] @ axis) < 0.0:
                 names.append(name)
         return tuple(names)
 

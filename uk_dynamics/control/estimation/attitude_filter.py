@@ -57,6 +57,5 @@ class AttitudeFilter:
         correction = np.zeros(3)
         if abs(force - _STANDARD) < _QUIET:
             correction = np.cross(accelerometer / force, self.rotation[2])
-        turn = so3.exp((rate + self.pull * correction) * elapsed)
-        self.rotation = self.rotation @ turn
+        self.rotation = self.rotation @ so3.exp((rate + self.pull * correction) * elapsed)
         return np.asarray(rate)

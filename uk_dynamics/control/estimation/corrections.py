@@ -92,8 +92,7 @@ class Corrections:
                 fields["robust_gain"][:] = settled_gain(*falls, *known)
         if self.tasks.learns_size:
             scale, growth = fields["robust_scale"], fields["scale_growth"]
-            elapsed = told.elapsed * told.differs
-            scale[:] = next_scale(scale, growth, fields["leakage"], elapsed)
+            scale[:] = next_scale(scale, growth, fields["leakage"], told.elapsed * told.differs)
         self._observed[:] = observed(now, self._observed, explained, fields["observer_rate"])
         rest = np.subtract(*self._observed)
         fields["added"][:] = told.differs * explained - observes * rest

@@ -226,8 +226,7 @@ class LegOdometry:
         P[:] = F @ P @ F.T
         P[_V, _V] += noise.accelerometer**2 * elapsed * np.eye(3)
         P[_B, _B] += noise.bias_walk**2 * elapsed * np.eye(3)
-        creep = noise.foot**2 * elapsed
-        P[_FEET:, _FEET:] += creep * np.eye(len(x) - _FEET)
+        P[_FEET:, _FEET:] += noise.foot**2 * elapsed * np.eye(len(x) - _FEET)
 
     def _touch_down(self, number: int, place: Array, reach: Array) -> None:
         """A foot begins to stand where it is."""

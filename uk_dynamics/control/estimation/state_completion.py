@@ -269,8 +269,7 @@ class StateCompletion:
             joints = tuple(compress(names, np.abs(misfit) >= 0.5 * size))
         elif singular:
             status = EstimationStatus.SINGULAR
-            open_others = continuation.factors.open_others
-            joints = tuple(self._model.velocity_names[i] for i in open_others)
+            joints = tuple(self._model.velocity_names[i] for i in continuation.factors.open_others)
         elif self.redundant and size > self.largest_misfit:
             status = EstimationStatus.CONTRADICTING
             joints = (names[int(np.abs(misfit).argmax())],)

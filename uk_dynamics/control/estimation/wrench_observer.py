@@ -138,8 +138,7 @@ class WrenchObserver:
         told = int((values > max(_DETERMINED * largest(values), rounding)).sum())
         if told < len(chosen):
             mixed = np.abs(right[told:]).max(axis=0) > _DETERMINED
-            names = tuple(a for a, m in zip(self.axes, mixed, strict=True) if m)
-            return None, names
+            return None, tuple(a for a, m in zip(self.axes, mixed, strict=True) if m)
         found = np.linalg.lstsq(effects.T, self._residual, rcond=None)[0]
         wrench = np.zeros(6)
         wrench[chosen] = found * scale

@@ -98,8 +98,7 @@ class ContactSchedule:
         if self._told[0]:
             return self.contacts.closed(active)
         self._workspace.update(state.q, state.v)
-        rows = self.contacts.evaluate(self._workspace, state.q, state.v)
-        return rows.residual[::3] <= TOUCHES
+        return self.contacts.evaluate(self._workspace, state.q, state.v).residual[::3] <= TOUCHES
 
     @staticmethod
     def stood(asked: Array, most: Array) -> Standing:
@@ -115,8 +114,7 @@ class ContactSchedule:
     def of(self, efforts: Array, standing: Standing) -> Array:
         """The same of efforts and forces."""
         motors = len(efforts) - len(self.contacts.damping)
-        forces = efforts[motors:].reshape(-1, 3)[standing.points]
-        return np.append(efforts[:motors], forces)
+        return np.append(efforts[:motors], efforts[motors:].reshape(-1, 3)[standing.points])
 
     def _forces(self, servo: ServoSolution, standing: Standing) -> tuple[Array, Array, Array]:
         """Forces of the closed form, their friction, and the largest normal ones."""

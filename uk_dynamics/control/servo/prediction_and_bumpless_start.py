@@ -56,16 +56,14 @@ class Prediction:
         if told.fresh[0]:
             self._known[0], self._t[0] = 1.0, state.t
         self._qdd_known[:] = told.known
-        seen = predicted(told, state.v, self._v, self._qdd, np.array([h]))
-        self._qdd[:], self._v[:], v = seen
+        self._qdd[:], self._v[:], v = predicted(told, state.v, self._v, self._qdd, np.array([h]))
         if self._smoothed is not None:
             past, rates = self._smoothed
             *left, self.friction_v = smoothed(
                 told, state.v, past, np.array([h]), np.array([rates.max()])
             )
             past[:] = left
-        q = self._model.integrate(state.q, 0.5 * h * (state.v + v))
-        return State(state.t + h, q, v)
+        return State(state.t + h, self._model.integrate(state.q, 0.5 * h * (state.v + v)), v)
 
     def reset(self) -> None:
         """Forget previous states: the next prediction assumes constant velocity."""

@@ -90,8 +90,7 @@ class ServoController(ServoCommands):
                 if isinstance(sample, ReferenceSample):
                     require_finite_reference(name, sample)
             self.memory.current = False  # evaluations in Python overwrite settings
-            preferred = self.preload if given is None else given
-            return self._decide(state, references, preferred)
+            return self._decide(state, references, self.preload if given is None else given)
 
     def _decide(
         self, state: State, references: References | None, preferred: Array | None

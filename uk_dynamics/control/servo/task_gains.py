@@ -67,8 +67,7 @@ class TaskGains:
                 raise InputError(f"expected a number from 0 up, found {value}", place=name)
         rows = self._constraints.slices[task]
         position = self._constraints.position_rows[rows]
-        motion = self._constraints.motion_rows[rows]
         self.damping[rows], self.stiffness[rows] = row_gains(
-            frequency, damping_ratio, position, motion
+            frequency, damping_ratio, position, self._constraints.motion_rows[rows]
         )
         self._gains[task] = Gains(frequency, damping_ratio)

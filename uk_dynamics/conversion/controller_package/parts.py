@@ -226,8 +226,7 @@ def law_answers(
 
 def sensed(q: Array, v: Array) -> Array:
     """What sensors say of the base at the front of q and v: pose, velocity in the world, turn."""
-    turned = from_quaternion(q[3:7].tolist())
-    return np.concatenate([q[:7], turned @ v[:3], v[3:6]])
+    return np.concatenate([q[:7], from_quaternion(q[3:7].tolist()) @ v[:3], v[3:6]])
 
 
 def package_names(

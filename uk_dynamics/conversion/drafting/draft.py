@@ -191,8 +191,7 @@ class _Drafter:
             if found := closed(held | {name: value}):
                 best, held = found, held | {name: value}
         q = min(best, key=lambda q: float(np.linalg.norm((q - wanted)[places])))
-        positions = model.positions_by_name(q)
-        self.guess |= {name: round(value, 4) for name, value in positions.items()}
+        self.guess |= {name: round(value, 4) for name, value in model.positions_by_name(q).items()}
 
     def _mechanism(self, cuts: Sequence[CandidateCut]) -> Mechanism:
         text = "\n".join(self._body(cuts))

@@ -131,8 +131,7 @@ def _cut(model: RobotModel, q: Array, name: str, pair: Coincidence, closed: bool
     spatial = False
     loop = loop_directions(model, workspace, *frames)
     if loop.normal is not None and loop.planar(_PARALLEL):
-        normal = workspace.rotation[frames[0]].T @ loop.normal
-        axes = _plane(normal)
+        axes = _plane(workspace.rotation[frames[0]].T @ loop.normal)
         suffice = "one of the three rows is redundant, which does no harm"
         if axes:
             data, suffice = {"type": "frame", "axes": axes}, "its two directions suffice"

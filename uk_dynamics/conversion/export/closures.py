@@ -237,8 +237,7 @@ def _with(mechanism: Mechanism, spec: MechanismSpec, more: Sequence[ConstraintSp
 
 def pin_points(machine: Machine, pin: Hinge) -> tuple[Pose, Pose]:
     """Two points of the axis of a pin, as far apart as its machine is large."""
-    size = max(machine.mechanism.size, 1e-3)
-    return Pose(), Pose(size * np.array(pin.axis))
+    return Pose(), Pose(max(machine.mechanism.size, 1e-3) * np.array(pin.axis))
 
 
 def _kinds(kind: Kind, known: Words) -> Iterator[Kind]:

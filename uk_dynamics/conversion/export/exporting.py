@@ -164,8 +164,7 @@ def _with_sliders(
             name += "_"
         taken.add(name)
         along = AXES[next(k for k, letter in enumerate(_LETTERS) if letter not in line.axes)]
-        pose = pose_of(at)
-        _add(robot, mechanism, name, (at.link, pose), along)
+        _add(robot, mechanism, name, (at.link, pose_of(at)), along)
         mine = replace(at, link=name, xyz=(0.0, 0.0, 0.0), quaternion=(0.0, 0.0, 0.0, 1.0))
         specs.append(replace(spec, kind=Point(), parent=mine))
         guess[name] = float(np.dot(along, _place(mechanism, q, spec)))
@@ -201,8 +200,7 @@ def _add(
     """A link that slides in a frame, with its joint of the same name."""
     links = mechanism.model.description.links
     mass = _LIGHT * min((link.mass for link in links if link.mass > 0.0), default=1.0)
-    moment = mass * (0.01 * mechanism.size) ** 2
-    body = Link(name, mass, inertia=moment * np.eye(3))
+    body = Link(name, mass, inertia=mass * (0.01 * mechanism.size) ** 2 * np.eye(3))
     ET.SubElement(robot, "link", name=name).append(inertial(body))
     joint = tie(robot, name, "prismatic", parent[0], name)
     origin(joint, parent[1])

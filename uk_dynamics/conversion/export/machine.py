@@ -139,8 +139,7 @@ class Machine(Remarks):
         """Refuse a tree with joints of several freedoms, or a root that moves in a plane."""
         if self.mechanism.spec.model.root == "planar":
             problem = f"a planar root has no counterpart in {program}; write it as joints of the"
-            file = self.mechanism.spec.file
-            raise InputError(f"{problem} URDF", file=file, place="model.root")
+            raise InputError(f"{problem} URDF", file=self.mechanism.spec.file, place="model.root")
         for joint in self.joints:
             if joint.type not in (*urdf.ONE_DOF, "fixed"):
                 problem = f"a {joint.type} joint of the tree has no counterpart in {program}"
@@ -161,8 +160,7 @@ class Machine(Remarks):
             while last in leaders and last != follower:
                 last = leaders[last]
             if follower not in leaders and last != follower:
-                reason = f"joint {follower} mimics {pair[1][0]}"
-                self.changed(f"constraint {coupling.name}", reason)
+                self.changed(f"constraint {coupling.name}", f"joint {follower} mimics {pair[1][0]}")
                 return pair[0], pair[1]
         return None
 

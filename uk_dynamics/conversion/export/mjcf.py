@@ -50,8 +50,7 @@ class _Writer:
             ET.SubElement(option, "flag", contact="disable")
         visual = ET.SubElement(self.root, "visual")
         ET.SubElement(visual, "headlight", ambient="0.4 0.4 0.4", diffuse="0.7 0.7 0.7")
-        default = ET.SubElement(self.root, "default")
-        ET.SubElement(default, "geom", contype="0", conaffinity="0")
+        ET.SubElement(ET.SubElement(self.root, "default"), "geom", contype="0", conaffinity="0")
         self.assets = ET.SubElement(self.root, "asset")
         self.bodies = {urdf.WORLD: ET.SubElement(self.root, "worldbody")}
         sections = (ET.SubElement(self.root, name) for name in _SECTIONS)
@@ -225,8 +224,7 @@ class _Writer:
             ends = self._sites(closure, name, urdf.Pose())
             for site in ends.values():
                 ET.SubElement(tendon, "site", site=site)
-            length = kind.distance - self._drawn_length(closure)
-            self._hold(tendon, name, length, active)
+            self._hold(tendon, name, kind.distance - self._drawn_length(closure), active)
         else:
             tag = "connect" if isinstance(kind, Point) else "weld"
             ends = self._sites(closure, name, urdf.Pose())
@@ -309,8 +307,7 @@ class _Writer:
             if motor.gear != 1.0:
                 node.set("gear", number(motor.gear))
         else:
-            tendon = self._fixed_tendon(motor.name, motor.joints)
-            node.set("tendon", tendon.get("name", ""))
+            node.set("tendon", self._fixed_tendon(motor.name, motor.joints).get("name", ""))
         if math.isfinite(motor.effort_limit):
             node.set("ctrlrange", numbers([-motor.effort_limit, motor.effort_limit]))
 

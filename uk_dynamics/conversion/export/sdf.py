@@ -195,8 +195,7 @@ class _Writer:
             closure = closure.exchanged()
         kind = closure.kind
         ends = (self.names.links[closure.parent[0]], self.names.links[closure.child[0]])
-        name = self.names.closure(closure.name)
-        node = _edge(self.model, name, KINDS[type(kind)], *ends)
+        node = _edge(self.model, self.names.closure(closure.name), KINDS[type(kind)], *ends)
         write_pose(node, closure.child[1])
         if isinstance(kind, Universal):
             parent, child = (
@@ -243,13 +242,11 @@ class _Writer:
         signs = [1.0 if w.child == end else -1.0 for w, end in zip(wheels, ends, strict=True)]
         (_, first), (_, second) = coupling.joints
         name = self.names.closure(coupling.name)
-        links = [self.names.links[end] for end in ends]
-        node = _edge(self.model, name, "gearbox", *links)
+        node = _edge(self.model, name, "gearbox", *[self.names.links[end] for end in ends])
         for tag, wheel in zip(("axis", "axis2"), wheels, strict=True):
             shaft = self._rotation(wheel.child) @ wheel.axis  # in the world
             _add_axis(node, tag, self._rotation(ends[1]).T @ shaft)
-        ratio = first / second * signs[1] / signs[0]
-        ET.SubElement(node, "gearbox_ratio").text = number(ratio)
+        ET.SubElement(node, "gearbox_ratio").text = number(first / second * signs[1] / signs[0])
         ET.SubElement(node, "gearbox_reference_body").text = self.names.links[reference]
         return True
 

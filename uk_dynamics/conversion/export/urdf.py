@@ -139,8 +139,7 @@ def _remark(machine: Machine) -> None:
     machine.lost_of_joints("stop", lambda extras: extras.stop_stiffness or extras.stop_damping)
     for force in spec.forces:
         machine.lost(f"force {force.name}", "URDF has no forces")
-    guess = dict(spec.initial_guess)
-    if any(guess.values()):
+    if any(dict(spec.initial_guess).values()):
         machine.lost("initial_guess", "where the loops close")
 
 
@@ -245,5 +244,4 @@ def write_gepetto(machine: Machine) -> tuple[ET.Element, str]:
     for coupling in couplings:
         _couple(machine, robot, coupling)
     motors = [joint for _, joint in machine.motor_joints("name_mot, which names")]
-    loops = f"closed_loop: {flow(pairs)}\ntype: {flow(kinds)}\nname_mot: {flow(motors)}\n"
-    return robot, loops
+    return robot, f"closed_loop: {flow(pairs)}\ntype: {flow(kinds)}\nname_mot: {flow(motors)}\n"

@@ -42,10 +42,9 @@ def without_missing_files(mujoco: Any, path: Path) -> tuple[Any, list[tuple[str,
 def _compiled(mujoco: Any, path: Path) -> tuple[Any, list[tuple[str, str]]]:
     spec = mujoco.MjSpec.from_file(str(path))
     folder = Path(spec.modelfiledir)
-    flat = mujoco.mjtBuiltin.mjBUILTIN_FLAT
     stand_ins: dict[str, dict[str, object]] = {
         "meshes": {"uservert": _CORNERS, "userface": _FACES, "scale": [1.0, 1.0, 1.0]},
-        "textures": {"builtin": flat, "width": 1, "height": 1},
+        "textures": {"builtin": mujoco.mjtBuiltin.mjBUILTIN_FLAT, "width": 1, "height": 1},
         "hfields": {"nrow": 2, "ncol": 2, "userdata": [0.0, 0.0, 0.0, 0.0]},
     }
     missing: dict[str, dict[str, str]] = {"meshes": {}, "textures": {}, "hfields": {}}

@@ -42,8 +42,7 @@ def add_contacts(source: Compiled, robot: ImportedRobot) -> None:
         if not data:
             del robot.joint_data[source.joint(joint)]
     if robot.contacts:
-        reason = "are rigid here, and plastic; give them a restitution"
-        robot.changed("contacts", reason)
+        robot.changed("contacts", "are rigid here, and plastic; give them a restitution")
 
 
 def _add_pairs(source: Compiled, robot: ImportedRobot) -> None:

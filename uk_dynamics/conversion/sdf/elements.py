@@ -249,8 +249,7 @@ def _axis(node: ET.Element | None, joint: str, direction: urdf.Array, robot: Imp
         data["spring"] = {"stiffness": stiffness, "rest": rest}
     stop = number(node, "limit/stiffness", 0.0)
     if stop > 0.0:
-        dissipation = number(node, "limit/dissipation", 0.0)
-        data["stop"] = {"stiffness": stop, "damping": dissipation}
+        data["stop"] = {"stiffness": stop, "damping": number(node, "limit/dissipation", 0.0)}
     mimic = None if node is None else node.find("mimic")
     if mimic is not None:
         source, factor = mimic.get("joint", ""), amount(mimic, "multiplier", 1.0)

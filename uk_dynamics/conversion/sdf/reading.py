@@ -63,8 +63,7 @@ def _add(whole: ET.Element, name: str, model: ET.Element, *, axes_in_model: bool
     first = next((own[n.get("name", "")] for n in model.iterfind("link")), name)
     carrier = own.get(model.get("canonical_link", ""), name)
     carrier = first if carrier == name else carrier
-    frame = ET.SubElement(whole, "frame", name=name, attached_to=carrier)
-    write_pose(frame, placed, MODEL)
+    write_pose(ET.SubElement(whole, "frame", name=name, attached_to=carrier), placed, MODEL)
     for node in parts:
         node.set("name", own[node.get("name", "")])
         if node.tag == "frame" and not node.get("attached_to"):
@@ -131,8 +130,7 @@ def read_sdf(
     for other in others:
         if other not in still:
             robot.lost(f"model {other.get('name')}", "one model is imported at a time; --model")
-    reader = _Reader(chosen, directory, robot, axes_in_model=axes_in_model)
-    inside = reader.read(fixed=fixed)
+    inside = _Reader(chosen, directory, robot, axes_in_model=axes_in_model).read(fixed=fixed)
     if contacts:
         add_contacts(chosen, still, inside, robot, directory)
     elif chosen.find("link/collision") is not None:
@@ -184,8 +182,7 @@ class _Reader:
     def _body(self, name: str) -> tuple[Link, list[Visual]]:
         node = self.elements[name]
         with located(place=f"link {name}"):
-            link = read_link(node, self.robot)
-            return link, read_visuals(node, self.robot, self.directory)
+            return read_link(node, self.robot), read_visuals(node, self.robot, self.directory)
 
     def _joint(self, node: ET.Element) -> GraphJoint:
         with located(place=f"joint {node.get('name', '')}"):

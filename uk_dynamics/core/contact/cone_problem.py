@@ -187,8 +187,7 @@ class _Scaled:
         own = np.abs(np.diagonal(problem.W)).reshape(problem.count, -1)
         tiny = np.finfo(float).tiny
         floor = FLOOR * max(largest(problem.W), tiny)
-        size = max(largest(problem.q), tiny)
-        return cls(problem, steps(own.T, np.full(len(own), floor)).T, size)
+        return cls(problem, steps(own.T, np.full(len(own), floor)).T, max(largest(problem.q), tiny))
 
     def conditions(self, r: Array) -> tuple[Array, Array]:
         """See :func:`conditions`, (n, d) and (n, d, d)."""

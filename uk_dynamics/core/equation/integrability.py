@@ -101,11 +101,10 @@ def integrability(
             for bracket in brackets
             if not flag.is_full() and flag.add(*_settled(bracket, point, _NESTED_AGREED))
         ]
-    escaped = np.abs(unit @ flag.directions).max(axis=1, initial=0.0)
     return Integrability(
         rank=basis.rank,
         curvature=curvature,
-        holonomic=escaped <= SIGNIFICANT,
+        holonomic=np.abs(unit @ flag.directions).max(axis=1, initial=0.0) <= SIGNIFICANT,
         integrable_combinations=unit.shape[1] - flag.directions.shape[1],
         complete=flag.is_full() or not (level or flag.doubtful),
     )
@@ -177,8 +176,7 @@ def _bracket(
     def field(point: Point, step: float) -> Array:
         x, y = first(point, step), second(point, step)
         along_x = _derivative(system, second, point, x, step)
-        along_y = _derivative(system, first, point, y, step)
-        return along_x - along_y + system.bracket(x, y)
+        return along_x - _derivative(system, first, point, y, step) + system.bracket(x, y)
 
     return field
 

@@ -120,8 +120,7 @@ def _solve_loads(
     count = loads.direction.shape[1]
     response = np.empty((len(b), count))
     for j in range(count):
-        held = factorization.holding(loads.direction[:, j])
-        response[:, j] = factorization.multipliers(held)
+        response[:, j] = factorization.multipliers(factorization.holding(loads.direction[:, j]))
     start = loads.load_map @ without.joint_multipliers
     n = _balance(start, loads.load_map @ response, loads.signed)
     rows = loads.rows[(loads.direction != 0.0).any(axis=0)]

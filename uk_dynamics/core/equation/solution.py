@@ -309,8 +309,7 @@ class Solution(OfOne, Results):
         """
         if self.nonideal is None:
             return self.multipliers
-        held = self.reactions.holding(self.nonideal)
-        return self.reactions.multipliers(self.coordinates + held)
+        return self.reactions.multipliers(self.coordinates + self.reactions.holding(self.nonideal))
 
     @property
     def condition(self) -> float:

@@ -32,8 +32,7 @@ class UdwadiaKalaba(WhitenedCoordinates):
     def admissible_coordinates(self, X: Array) -> tuple[Array, Array]:
         """K = Q₂ᵀ L⁻¹ with Q₂ orthogonal to the rows."""
         whitened = self.mass.whiten(X)
-        rotated = self.basis.rotate(whitened)
-        return rotated[self.basis.rank :], np.linalg.norm(whitened, axis=0)
+        return self.basis.rotate(whitened)[self.basis.rank :], np.linalg.norm(whitened, axis=0)
 
     def correction(self, r: Array) -> Array:
         """L⁻ᵀ Q₁ y with B Q₁ y = r."""

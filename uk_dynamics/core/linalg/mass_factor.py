@@ -103,8 +103,7 @@ def coordinate_scale(diagonal: Array) -> Array:
     if not massive.any():
         return np.ones(len(diagonal))
     logarithm = np.log(diagonal, where=massive, out=np.zeros(len(diagonal)))
-    mean = logarithm[massive].mean()
-    return np.exp(-0.5 * np.where(massive, logarithm, mean))
+    return np.exp(-0.5 * np.where(massive, logarithm, logarithm[massive].mean()))
 
 
 def _check_semidefinite(M: Array) -> None:
@@ -119,10 +118,9 @@ def _check_semidefinite(M: Array) -> None:
     order = order - 1
     lower = np.tril(factor)[:, :rank]
     residual = scaled[np.ix_(order, order)] - lower @ lower.T
-    worst = np.abs(residual).max(initial=0.0)
     # What pivoting left has a diagonal below the tolerance; only an indefinite matrix still has
     # larger entries there, or a diagonal clearly below zero.
-    if worst > 10.0 * _NEGATIVE:
+    if np.abs(residual).max(initial=0.0) > 10.0 * _NEGATIVE:
         j = int(order[np.abs(residual).max(axis=1).argmax()])
         raise InputError(
             f"the mass matrix has a negative eigenvalue (at velocity coordinate {j}); "

@@ -93,8 +93,7 @@ def _series_or(square: Array, series: list[float], closed: Callable[[Array], Arr
     """The closed form where it is accurate, its power series in θ² near zero."""
     near = below(square, _SERIES_BELOW)
     small = where(near, square, 0.0)
-    large = where(near, _SERIES_BELOW, square)
-    return where(near, _polynomial(small, series), closed(large))
+    return where(near, _polynomial(small, series), closed(where(near, _SERIES_BELOW, square)))
 
 
 def _polynomial(x: Array, coefficients: list[float]) -> Array:

@@ -151,8 +151,7 @@ def enforce_rigid(
         nothing = np.empty((0, 0)), np.empty((len(block.coordinates), 0))
         update = Update(rows[:0], block.coordinates, H[:0], inverse_scale[:0], *nothing, True)
         return update._replace(dependent=rows, residual_norm=np.zeros(m)), block
-    restricted = H.dot(block.Z).T * inverse_scale
-    factors, pivots, tau, _, _ = dgeqp3(restricted, 3 * m + 3, 1)
+    factors, pivots, tau, _, _ = dgeqp3(H.dot(block.Z).T * inverse_scale, 3 * m + 3, 1)
     upper = np.triu(factors)
     rank = int(np.count_nonzero(dgesdd(upper, compute_uv=0)[1] > tolerance))
     order = pivots - 1

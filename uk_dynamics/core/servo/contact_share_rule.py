@@ -28,8 +28,7 @@ def risen(x: Reals) -> Reals:
 def planned_share(t: Reals, begin: Reals, end: Reals, ramp: Reals) -> Reals:
     """Part of its force that a contact may take in an interval, 0 outside of it."""
     rise = where(above(begin, 0.0), risen((t - begin) / ramp), 1.0 + 0.0 * t)
-    share = smaller(rise, risen((end - t) / ramp))
-    return where(above(begin, t), 0.0 * t, share)
+    return where(above(begin, t), 0.0 * t, smaller(rise, risen((end - t) / ramp)))
 
 
 def standing_step(

@@ -80,8 +80,7 @@ class Instant(NamedTuple):
     @property
     def measured(self) -> Reals:
         """ë − d, (mt,)."""
-        elapsed = at_least(self.told.elapsed, SHORTEST)
-        return (self.rate - self.past_rate) / elapsed - self.drift
+        return (self.rate - self.past_rate) / at_least(self.told.elapsed, SHORTEST) - self.drift
 
     def begun(self, x: Reals) -> Reals:
         """State of a filter: nothing after a pause."""
@@ -183,8 +182,7 @@ def observed(now: Instant, past: Reals, explained: Reals, bandwidth: Reals) -> R
     seen = 1.0 - where(above(bandwidth, 0.0), 0.0, 1.0)
     share = lag_share(now.told.elapsed, 1.0 / at_least(bandwidth, LEAST_BANDWIDTH))
     y = now.followed(past[0], now.measured + explained, share)
-    z = now.followed(past[1], now.driven, share)
-    return np.stack((seen * y, seen * z))
+    return np.stack((seen * y, seen * now.followed(past[1], now.driven, share)))
 
 
 class Adaptation(NamedTuple):

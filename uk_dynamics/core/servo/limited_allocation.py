@@ -285,8 +285,7 @@ class LimitedAllocation:
         push, ended = limits.pushes(along, limits.least - limits.rows @ best)
         if not ended:
             return None
-        way = push @ along
-        on, off = np.split(way, [basis.rank + len(soft)])
+        on, off = np.split(push @ along, [basis.rank + len(soft)])
         steps = motions @ (seen @ np.linalg.solve(upper, on[: basis.rank])), free @ off / cost
         least = max(
             _PUSHED * size * float(np.linalg.norm(on)),

@@ -39,8 +39,7 @@ def undetermined(A: Array, scale: Array, measured: Indices, tolerance: float) ->
     free = np.setdiff1d(np.arange(A.shape[1]), measured)
     _, values, rows = np.linalg.svd(A[:, free] * scale[free])
     rank = int(np.sum(values > tolerance * values[0])) if len(values) else 0
-    moves = np.linalg.norm(rows[rank:], axis=0)
-    found: Indices = free[moves > KERNEL_ROUNDING]
+    found: Indices = free[np.linalg.norm(rows[rank:], axis=0) > KERNEL_ROUNDING]
     return found
 
 
@@ -61,8 +60,7 @@ class LoopFactors:
         self._count = len(split.others)
         self._size = A.shape[1]
         if self._count:
-            rows = len(A)
-            self._factors, pivots, self._tau, _, _ = dgeqp3(self._others, 3 * rows + 3)
+            self._factors, pivots, self._tau, _, _ = dgeqp3(self._others, 3 * len(A) + 3)
             self._order = pivots - 1
             pivot = np.abs(self._factors.diagonal())
             # smallest over largest pivot of the scaled A_u, about one over its condition

@@ -91,10 +91,9 @@ def smoothed(told: Measurement, v: Reals, past: Reals, ahead: Reals, bandwidth: 
     left = left + h * (v - rate) - 0.5 * h * h * a
     kept, *gained = _gains(bandwidth, h)
     found = kept * left, rate + h * a + gained[0] * left, a + gained[1] * left
-    begun = 0.0 * v, v, 0.0 * v
     state = [
         where(above(told.fresh, 0.5), where(above(told.differs, 0.5), x, y), z)
-        for x, y, z in zip(found, begun, past, strict=True)
+        for x, y, z in zip(found, (0.0 * v, v, 0.0 * v), past, strict=True)
     ]
     return np.stack((*state, state[1] + ahead * state[2]))
 

@@ -43,8 +43,7 @@ class ClusterRows:
         # rows, joints and row basis of each cluster that has rows
         self._parts: list[tuple[Indices, Indices, RowBasis]] = []
         self.bases = [np.diag(scale[joints]) for joints in clusters.members]  # Z of each, (n, f)
-        lengths = np.diff(A.indptr)
-        acting = np.flatnonzero(lengths)  # others join nothing, and constrain nothing
+        acting = np.flatnonzero(np.diff(A.indptr))  # others join nothing, and constrain nothing
         cluster = clusters.cluster[A.indices[A.indptr[acting]]]
         by_cluster = np.argsort(cluster, kind="stable")
         for rows in np.split(acting[by_cluster], np.flatnonzero(np.diff(cluster[by_cluster])) + 1):

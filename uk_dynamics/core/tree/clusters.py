@@ -161,8 +161,7 @@ class TreeInertia:
         bodies = np.arange(len(motion))
         below = (bodies[:, None] <= bodies) & (bodies < self.clusters.tree.ends[:, None])
         upper = np.where(below, motion @ force.T, 0.0)
-        M: Array = upper + np.triu(upper, 1).T
-        return M + np.diag(self.armature)
+        return upper + np.triu(upper, 1).T + np.diag(self.armature)
 
     def _composite(self) -> tuple[Array, Array]:
         """Motion of each joint, and the momentum of all that it moves by it, both (n, 6)."""

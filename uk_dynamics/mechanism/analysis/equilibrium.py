@@ -43,8 +43,7 @@ def vanishing_rows(mechanism: ResolvedMechanism, q: Array, v: Array) -> tuple[st
     A row across the plane of a planar loop is zero everywhere, and redundant; a row quadratic in
     velocities is zero at rest only, where it says nothing of the motion that begins.
     """
-    chance = np.random.default_rng(0)
-    step = chance.uniform(-_NEARBY, _NEARBY, (2, mechanism.model.nv))
+    step = np.random.default_rng(0).uniform(-_NEARBY, _NEARBY, (2, mechanism.model.nv))
     here = _norms(mechanism, q, v)
     near = _norms(mechanism, mechanism.model.integrate(q, step[0]), v + step[1])
     vanishing = (here <= ZERO_ROW * near) & (near > 0.0) & mechanism.hierarchy.acting()

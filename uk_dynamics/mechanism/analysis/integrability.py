@@ -129,8 +129,7 @@ class _Rows:
 
         A v + a_t = 0 with a constant a_t integrates to something that grows with t.
         """
-        generator = np.random.default_rng(0)
-        v = generator.standard_normal(self._model.nv)
+        v = np.random.default_rng(0).standard_normal(self._model.nv)
         first = self._all_of((0.0, q), v)
         found: Flags = self.affine(q) & (self._rows((0.0, q), 0.0 * v).rate != 0.0)
         for t in (0.31 * _TIME, 0.77 * _TIME):

@@ -288,8 +288,7 @@ def _factorize(
     except SingularMassError as error:
         raise error.located(file=mechanism.spec.file, place="solver.method") from None
     except UndeterminedMotionError:
-        massive = DenseMass(np.eye(len(M)))
-        return factorize(massive, A, rank_tolerance=solver.rank_tolerance), False
+        return factorize(DenseMass(np.eye(len(M))), A, rank_tolerance=solver.rank_tolerance), False
     return factorization, True
 
 

@@ -229,8 +229,7 @@ class ClosedContacts:
         """What acts in these modes, (k,), at velocities along the tangents, (k, d − 1)."""
         slides = np.flatnonzero((mode == SLIPS) & self._rubs[:, 0]).tolist()
         sliding = {self.names[k]: slip[k] / norm(slip[k]) for k in slides}
-        names = self._names(base, mode)
-        return replace(base, names=names, sliding={**base.sliding, **sliding})
+        return replace(base, names=self._names(base, mode), sliding={**base.sliding, **sliding})
 
     def _normal_rows(self, state: State) -> tuple[Array, Array]:
         rows, part = self._evaluated(state), self._side / self._scale[self._rows]
@@ -254,9 +253,8 @@ class ClosedContacts:
             if k in directions:
                 force[i, 0] -= self._friction[k] * directions[k] @ jacobian[i, 1:]
                 jacobian[i, 1:], offset[i, 1:], force[i, 1:] = 0.0, 0.0, 0.0
-        prepared = self._dynamics.prepare(state, replace(inputs, active=active))
         return ClosedRows(
-            prepared.factorization,
+            self._dynamics.prepare(state, replace(inputs, active=active)).factorization,
             jacobian.reshape(-1, nv),
             force.reshape(-1, nv).T,
             offset.ravel(),

@@ -190,8 +190,7 @@ class ContactDynamics(ClosedContacts):
         loads = np.where(known, self._coulomb[touching], self._static[touching])
         pins = self._pinned[touching]
         pressing = Pressing(loads, self._load_map[touching], pins, self._multipliers(there))
-        q = rows.jacobian @ there.qdd + rows.bias
-        found = rows.solve(q, friction, pressing)
+        found = rows.solve(rows.jacobian @ there.qdd + rows.bias, friction, pressing)
         response = rows.factorization.admissible(rows.force[:, :: rows.width])
         # accelerations below it are rounding
         still = 1e-9 * max(largest(found.motion), 1.0)

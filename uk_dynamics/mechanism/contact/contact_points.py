@@ -150,8 +150,7 @@ def contact_patches(
             margin, over = _margin(points[group] - center, forces @ axes[group, 0])
             entries = dict.fromkeys(name.rpartition(".")[0] or name for name in names)
             own = " + ".join(entries) if len(names) > 1 else names[0]
-            tips_over = tuple(compress(names, over))
-            found[own] = Patch(tuple(names), total, center, margin, tips_over)
+            found[own] = Patch(tuple(names), total, center, margin, tuple(compress(names, over)))
     return found
 
 

@@ -77,10 +77,8 @@ class ContactReactions(ClosedContacts):
             StateError: A contact is inside its surface, or the motion takes it there.
         """
         places = self.places(state)
-        touching = self._touching(state, places)
-        closed = np.flatnonzero(touching & ~self._dry)
-        every = np.arange(len(self.names))
-        rows = self._prepare(state, inputs, self.without(active), every, {})
+        closed = np.flatnonzero(self._touching(state, places) & ~self._dry)
+        rows = self._prepare(state, inputs, self.without(active), np.arange(len(self.names)), {})
         moves = rows.jacobian.reshape(-1, rows.width, len(qdd))[:, 1:]
         motion = (rows.jacobian @ qdd + rows.bias).reshape(-1, rows.width)
         size = np.abs(rows.jacobian) @ np.abs(qdd) + np.abs(rows.bias)

@@ -26,9 +26,8 @@ class InterpretedContactDynamics(InterpretedDynamics):
     def roll(self, given: Plan, inputs: Inputs, threads: int | None) -> Rollout:
         """One trajectory after the other; see :meth:`Dynamics.rollout`."""
         goes_over_contacts(self._mechanism, given)
-        every = range(len(given.q))
         return roll_over_contacts(
-            self._mechanism, self, given, inputs, Rollout.unknown(given), every
+            self._mechanism, self, given, inputs, Rollout.unknown(given), range(len(given.q))
         )
 
 
@@ -45,8 +44,7 @@ def roll_over_contacts(
 
     def walk(k: int) -> Iterator[State]:
         stepping.forget()
-        start = State(given.t, given.q[k], given.v[k])
-        state, active = stepping.begin(start, dynamics, inputs)
+        state, active = stepping.begin(State(given.t, given.q[k], given.v[k]), dynamics, inputs)
         yield state
         for step in range(given.steps):
             acting = replace(inputs, tau=given.tau_at(k, step), active=active, stabilize=False)

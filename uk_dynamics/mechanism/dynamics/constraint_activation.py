@@ -61,8 +61,7 @@ def switch(
             continue
         workspace = mechanism.model.workspace()
         workspace.update_positions(state.q)
-        rows = _residual(mechanism, workspace, state, name, inputs.references or {})
-        error = largest(rows)
+        error = largest(_residual(mechanism, workspace, state, name, inputs.references or {}))
         if not error <= CLOSE * mechanism.size:
             raise ActivationError(name, error, CLOSE * mechanism.size)
     active = ActiveConstraints(frozenset(names), captured, features=before.features)

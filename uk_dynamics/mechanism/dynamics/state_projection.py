@@ -109,8 +109,7 @@ class StateProjection:
         error = largest(residual) / self._length
         if error > rank_tolerance:
             try:
-                loose = min(error, LOOSEST)
-                return self._solver.factorize_part(mass, A, loose, chosen), residual
+                return self._solver.factorize_part(mass, A, min(error, LOOSEST), chosen), residual
             except UndeterminedMotionError:  # a massless link needs every row that holds it
                 pass
         return self._solver.factorize_part(mass, A, rank_tolerance, chosen), residual

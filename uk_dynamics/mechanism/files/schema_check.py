@@ -58,8 +58,7 @@ def check_schema(data: object, kind: FileKind, file: str) -> dict[str, Any]:
         problem = f"found {shown(data)}; a {kind} file is a mapping that begins with schema: 1"
         raise MechanismFileError(problem, file=file)
     _check_version(data, file)
-    schema = load_schema(kind)
-    translator = _Translator(schema, kind)
+    translator = _Translator(load_schema(kind), kind)
     mistakes = islice(_validator(kind).iter_errors(data), _ENOUGH)
     first = min(mistakes, key=lambda error: translator.rank(error, data), default=None)
     if first is not None:

@@ -103,8 +103,7 @@ class ConfigurationSearch:
         if set(violations) <= set(tasks.names) and set(parts) & set(POSE):
             workspace = tasks.model.workspace()
             workspace.update_positions(found.q)
-            sample = tasks.sample(0.0)
-            _, error = tasks.constraints.position(workspace, 0.0, found.q, sample)
+            _, error = tasks.constraints.position(workspace, 0.0, found.q, tasks.sample(0.0))
             error = error / tasks.constraints.reference_scale
             turning = np.array([part in POSE[3:] for part in parts])
             missing = {"position": error[~turning], "orientation": error[turning]}
@@ -141,5 +140,4 @@ class ConfigurationSearch:
             if body.kind == "revolute" and not np.isfinite(model.lower[body.velocity]):
                 angle = way[body.velocity]
                 way[body.velocity] = angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
-        size = max(1.0, self._mechanism.size)
-        return bool(np.abs(way).max(initial=0.0) < _SAME * size)
+        return bool(np.abs(way).max(initial=0.0) < _SAME * max(1.0, self._mechanism.size))

@@ -129,9 +129,8 @@ class IndependentCoordinates:
         """
         self.motion.update(state.q, state.v, state.t)
         given = {} if second_rates is None else second_rates
-        wanted = self._rates(given)
         return self._complete(
-            self.map(self.motion), self.motion.particular(-self.motion.bias), wanted
+            self.map(self.motion), self.motion.particular(-self.motion.bias), self._rates(given)
         )
 
     def map(self, motion: LoopMotion) -> Array:

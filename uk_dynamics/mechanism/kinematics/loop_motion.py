@@ -35,8 +35,7 @@ class LoopMotion:
         self.unit = np.where(mechanism.model.slides, mechanism.size, 1.0)
         held = mechanism.hierarchy.rigid & mechanism.hierarchy.acting()
         self._motion = np.flatnonzero(mechanism.constraints.motion_rows & held)
-        positions = mechanism.constraints.position_rows[self._motion]
-        self._positions: Indices = np.flatnonzero(positions)
+        self._positions: Indices = np.flatnonzero(mechanism.constraints.position_rows[self._motion])
         self.scale = self._natural_scale()
         #: Whether rows constrain velocities and no positions, such as those of rolling.
         self.nonholonomic = len(self._positions) < len(self._motion)
@@ -47,8 +46,7 @@ class LoopMotion:
         v = np.zeros(mechanism.model.nv) if v is None else v
         self.workspace.update(q, v)
         constraints = mechanism.constraints
-        reference = mechanism.references.sample(t)
-        rows = constraints.evaluate(self.workspace, t, q, v, reference)
+        rows = constraints.evaluate(self.workspace, t, q, v, mechanism.references.sample(t))
         # of positions and velocities, (m, nv), and second derivatives at no acceleration, (m,)
         self.A, self.bias = rows.A[self._motion], rows.bias[self._motion]
         self.rate = rows.rate[self._motion] - self.A @ v  # of rows that change with time
@@ -94,8 +92,7 @@ class LoopMotion:
 
     def _factored(self, of_positions: bool) -> RowBasis:
         scaled = np.asfortranarray((self.position_rows if of_positions else self.rows).T)
-        tolerance = self.mechanism.spec.solver.rank_tolerance
-        return RowBasis(scaled, np.ones(scaled.shape[1]), tolerance)
+        return RowBasis(scaled, np.ones(scaled.shape[1]), self.mechanism.spec.solver.rank_tolerance)
 
 
 def states_of(

@@ -112,8 +112,7 @@ class SingularityMeasures:
 
     def close(self, guess: Array) -> Array | None:
         """A configuration with closed loops near one, within the joint limits, (nq,)."""
-        tolerance = self._mechanism.closure_tolerance
-        found = self._search.run(guess, tolerance, within_limits=True)
+        found = self._search.run(guess, self._mechanism.closure_tolerance, within_limits=True)
         return found.q if found.closed else None
 
     def step(self, q: Array, direction: Array) -> Array | None:
@@ -153,8 +152,7 @@ class SingularityMeasures:
 
     def distance(self, q: Array, other: Array) -> float:
         """Norm of the change of all coordinates in their units."""
-        way = self._mechanism.model.difference(q, other) / self.motion.unit
-        return float(np.linalg.norm(way))
+        return float(np.linalg.norm(self._mechanism.model.difference(q, other) / self.motion.unit))
 
     @property
     def freedoms(self) -> int:

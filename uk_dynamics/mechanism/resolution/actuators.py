@@ -28,8 +28,7 @@ def resolve_actuators(specs: Sequence[ActuatorSpec], model: RobotModel, file: st
             matrix[index, column] += coefficient
             if spec.effort_limit is None and len(spec.joints) == 1:
                 limits[0, column] = model.effort_limit[index] / abs(coefficient)
-    names = tuple(spec.name for spec in specs)
-    return Actuators(names, matrix, limits)
+    return Actuators(tuple(spec.name for spec in specs), matrix, limits)
 
 
 @dataclass(frozen=True)
@@ -71,8 +70,7 @@ class Actuators:
 
         Given are all of them in declared order, or some by motor name; missing ones are zero.
         """
-        none = np.zeros(len(self.names))
-        return named_numbers(values, self.names, "actuator", "effort", none)
+        return named_numbers(values, self.names, "actuator", "effort", np.zeros(len(self.names)))
 
     def generalized_force(self, values: Values) -> Array:
         """τ = S u, (nv,), in N or N·m; see :meth:`efforts` for the argument and errors."""

@@ -103,8 +103,7 @@ def resolve_references(
 
 def resolve_forces(specs: Sequence[ForceSpec], model: RobotModel, file: str) -> ForceElements:
     """Look up the joints and frames of the declared forces."""
-    elements = [_element(spec, model, file) for spec in specs]
-    return ForceElements(elements, model.ancestry, model.nq)
+    return ForceElements([_element(spec, model, file) for spec in specs], model.ancestry, model.nq)
 
 
 def resolve_friction(

@@ -113,8 +113,7 @@ def _hulls(frame: FrameSpec, description: RobotDescription) -> Iterator[tuple[Hu
                 raise InputError(problem)
             points.append(pose.rotation @ point + pose.translation)
         try:
-            corners = np.array(points) - frame.xyz
-            yield Hull(corners @ from_quaternion(frame.quaternion)), shape
+            yield Hull((np.array(points) - frame.xyz) @ from_quaternion(frame.quaternion)), shape
         except ValueError as error:
             raise InputError(f'a collision shape of "{frame.link}" is no body: {error}') from None
 
@@ -128,10 +127,9 @@ def _shapes(link: str, description: RobotDescription) -> tuple[tuple[Pose, Shape
 
 def _of_shapes(contact: ContactSpec, description: RobotDescription) -> Iterator[ContactSpec]:
     link = contact.child.link
-    shapes = _shapes(link, description)
     points = [
         (pose.rotation @ point + pose.translation, radius, _meshes(shape))
-        for pose, shape in shapes
+        for pose, shape in _shapes(link, description)
         for point, radius in touching_points(link, shape)
     ]
     for index, (point, radius, meshes) in enumerate(points, 1):

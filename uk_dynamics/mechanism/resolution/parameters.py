@@ -177,8 +177,7 @@ def _of_contacts(spec: MechanismSpec) -> Iterator[tuple[str, str, tuple[Path, ..
         own = [k for k, c in enumerate(spec.contacts) if c.name.partition(".")[0] == name]
         keys = ["friction"] * all(spec.contacts[k].friction for k in own) + ["restitution"]
         for key in keys:
-            places: tuple[Path, ...] = tuple(("spec", "contacts", k, key) for k in own)
-            yield f"contacts.{name}.{key}", "", places
+            yield f"contacts.{name}.{key}", "", tuple(("spec", "contacts", k, key) for k in own)
 
 
 def _of_spring(

@@ -142,8 +142,7 @@ class Plan:
     @property
     def instants(self) -> Array:
         """Times of the samples, (S,), in s."""
-        steps = np.arange(0, self.steps + 1, self.every, dtype=float)
-        return self.t + self.dt * steps
+        return self.t + self.dt * np.arange(0, self.steps + 1, self.every, dtype=float)
 
     @property
     def half_steps(self) -> Array:

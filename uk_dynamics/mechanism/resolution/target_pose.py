@@ -34,8 +34,7 @@ def reference_of_pose(
     if not isinstance(task.kind, Frame):
         raise TypeError(f"{task.name}: a task of type {task.type} has no pose")
     axes = task.kind.axes
-    numbers = [*position, *quaternion]
-    if not all(map(math.isfinite, numbers)):
+    if not all(map(math.isfinite, [*position, *quaternion])):
         raise InputError("has numbers that are not finite", place="pose")
     if abs(math.hypot(*quaternion) - 1.0) > _UNIT:
         length = math.hypot(*quaternion)

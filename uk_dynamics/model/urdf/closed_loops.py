@@ -203,8 +203,7 @@ class _Reader:
             frame = next((f for f in self.robot.iterfind("frame") if f.get("name") == name), None)
             if frame is None:
                 raise UrdfError(f'there is no <frame> "{name}"')
-            link = self._known(frame.get("link", ""), f"frame {name}")
-            ends.append((link, read_origin(frame)))
+            ends.append((self._known(frame.get("link", ""), f"frame {name}"), read_origin(frame)))
         (parent, parent_pose), (child, child_pose) = ends
         name = f"{parent}_to_{child}"
         torque, force = (

@@ -280,8 +280,7 @@ def _parts(
 ) -> Iterator[tuple[float, Array, Array]]:
     """Mass, centre and inertia about it of each link of a body, in axes of its first link."""
     link, turn = links[name], pose.rotation
-    center = pose.translation + turn @ link.center_of_mass
-    yield link.mass, center, turn @ link.inertia @ turn.T
+    yield link.mass, pose.translation + turn @ link.center_of_mass, turn @ link.inertia @ turn.T
     for joint in below.get(name, ()):
         place = pose.translation + turn @ joint.pose.translation
         yield from _parts(joint.child, Pose(place, turn @ joint.pose.rotation), links, below)

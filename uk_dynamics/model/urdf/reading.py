@@ -148,8 +148,7 @@ class _Reader:
             self.impossible.append(element.name)
         elif problem:
             self.warnings.append(CodedWarning(f"{element.place}: {problem}", "inertia"))
-        turned = pose.rotation @ inertia @ pose.rotation.T
-        return Link(element.name, mass, pose.translation, turned)
+        return Link(element.name, mass, pose.translation, pose.rotation @ inertia @ pose.rotation.T)
 
     def _joint(self, node: ET.Element) -> Joint:
         element = self._element("joint", node)

@@ -73,8 +73,7 @@ def _checked_size(text: bytes, source: str) -> bytes:
     if not text.strip():
         raise UrdfError("the robot description is empty; expected a <robot> element", file=source)
     if len(text) > LARGEST_DESCRIPTION:
-        size = len(text) / 1e6
-        raise UrdfError(_too_large(size), file=source)
+        raise UrdfError(_too_large(len(text) / 1e6), file=source)
     return text
 
 

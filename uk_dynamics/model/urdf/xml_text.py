@@ -61,8 +61,7 @@ def parse_xml(
         try:
             return _parsed(_mended(text), encoding)
         except (ET.ParseError, _Refused):
-            problem = f"this is not XML ({error}); expected {kind}"
-            raise UrdfError(problem, file=source) from None
+            raise UrdfError(f"this is not XML ({error}); expected {kind}", file=source) from None
     except (LookupError, ValueError) as error:  # unknown encodings
         raise UrdfError(f"this cannot be decoded ({error}); use UTF-8", file=source) from None
 

@@ -101,8 +101,7 @@ class Demonstration:
             recorder = None
             try:
                 if self._asked.record:
-                    file = directory / f"{name}.mcap"
-                    recorder = TopicRecorder(observer, self._mechanism, file)
+                    recorder = TopicRecorder(observer, self._mechanism, directory / f"{name}.mcap")
                 wall_time = self._observe(observer, processes)
             except DemonstrationError as error:
                 print(str(error))

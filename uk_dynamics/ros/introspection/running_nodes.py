@@ -242,10 +242,9 @@ def set_state(arguments: Namespace) -> int:
 
 
 def _nodes(looking: Session) -> list[str]:
-    services = looking.node.get_service_names_and_types()
     return sorted(
         name.removesuffix(_SERVICE)
-        for name, kinds in services
+        for name, kinds in looking.node.get_service_names_and_types()
         if name.endswith(_SERVICE) and _TYPE in kinds
     )
 

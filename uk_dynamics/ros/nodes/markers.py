@@ -244,5 +244,4 @@ class Markers(MechanismNode):
         if self._control is not None:
             task_time, followed = self._control.origin.since(stamp), self._control.live.followed
         marks = self._marker.marks(state, residual, solution, task_time, followed, inputs)
-        longest = self.settings["arrow_length"]
-        self._publisher.publish(self._messages.array(marks, stamp, longest))
+        self._publisher.publish(self._messages.array(marks, stamp, self.settings["arrow_length"]))

@@ -25,8 +25,7 @@ class Recorder(Node):
             raise InputError(
                 f'name a file that ends in .mcap, found "{path}"', place="parameter file"
             )
-        mechanism = load_mechanism(self, settings)
-        self._recorder = TopicRecorder(self, mechanism, path)
+        self._recorder = TopicRecorder(self, load_mechanism(self, settings), path)
         self.get_logger().info(f"recording {path.absolute()}")
 
     def destroy_node(self) -> None:

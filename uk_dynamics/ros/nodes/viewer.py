@@ -72,11 +72,10 @@ class TopicSource(Source):
         if age > self._state_timeout:
             message = f"{message}; " * bool(message) + f"the last state is {age:.1f} s old"
         state, inputs = self._states.copied()
-        efforts = self._of_motors @ reader.effort
         return Snapshot(
             state,
             inputs,
-            efforts,
+            self._of_motors @ reader.effort,
             message,
             "from topics",
             task_time=self._task_time,

@@ -187,13 +187,12 @@ CONFIGURED = (
 
 
 def _read_tables() -> dict[str, tuple[Parameter, ...]]:
-    nodes: Any = read_yaml(Path(__file__).with_name("parameters.yaml"))
     tables = {
         node: tuple(
             Parameter(name, **{**given, "choices": tuple(given.get("choices", ()))})
             for name, given in table.items()
         )
-        for node, table in nodes.items()
+        for node, table in read_yaml(Path(__file__).with_name("parameters.yaml")).items()
     }
     tables["servo_controller"] = tuple(
         replace(p, live=True) if p.name in CONFIGURED else p for p in tables["servo_controller"]

@@ -227,8 +227,7 @@ _HIGHEST = 48  # the watchdog has one more, the updates of controller_manager ha
 def transport(given: Mapping[str, str]) -> list[Any]:
     """Actions that set the environment of all processes for the argument ``transport``."""
     if given["transport"] != "udp":  # nodes would choose UDP by themselves
-        chosen = os.environ.get(TRANSPORTS) or "DEFAULT"
-        return [SetEnvironmentVariable(TRANSPORTS, chosen)]
+        return [SetEnvironmentVariable(TRANSPORTS, os.environ.get(TRANSPORTS) or "DEFAULT")]
     return [
         UnsetEnvironmentVariable(name) if value is None else SetEnvironmentVariable(name, value)
         for name, value in udp_environment(os.environ).items()

@@ -69,8 +69,7 @@ class NodeProcesses:
 
     def last_lines(self, node: str, count: int = _SHOWN_LINES) -> str:
         """The last lines of a node's output."""
-        lines = self._log(node).read_text(errors="replace").splitlines()
-        return "\n".join(lines[-count:])
+        return "\n".join(self._log(node).read_text(errors="replace").splitlines()[-count:])
 
     def stop(self, patience: float = _PATIENCE) -> dict[str, int]:
         """End all nodes as Ctrl-C does; return their exit codes.

@@ -99,8 +99,7 @@ def follow_joint_trajectory(*arguments: Any) -> "FollowJointTrajectory | None":
     try:
         from control_msgs.action import FollowJointTrajectory as Action
     except ImportError:
-        node = arguments[0]
-        node.get_logger().info(f"no action {NAME}: control_msgs is not installed")
+        arguments[0].get_logger().info(f"no action {NAME}: control_msgs is not installed")
         return None
     return FollowJointTrajectory(Action, *arguments)
 

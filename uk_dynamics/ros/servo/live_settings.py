@@ -160,8 +160,7 @@ class LiveSettings:
 
     def _set_transfer_time(self) -> None:
         # the efforts sent to drives that follow a motion must belong to that motion
-        time = 0.0 if self._by_trajectory else self._settings["transfer_time"]
-        self._modes.transfer_time = time
+        self._modes.transfer_time = 0.0 if self._by_trajectory else self._settings["transfer_time"]
 
     def _mode_problem(self, mode: str) -> str:
         if mode == TASKS and self._modes.tasks is None:

@@ -51,8 +51,7 @@ class MotorCommands(ABC):
         self._authority = authority
         self._settings = settings
         self._idle = np.zeros(len(mechanism.actuators))
-        topic = command_topic(settings)
-        self.publisher = node.create_publisher(self.kind, topic, COMMAND_QOS)
+        self.publisher = node.create_publisher(self.kind, command_topic(settings), COMMAND_QOS)
         # simulations wait for commands; on simulated time, and in lockstep, each one counts
         self._lossless = runs_on_simulated_time(node) or settings["watchdog"] != REQUIRED
         self._first, self._last_sent = Watchdog(), Watchdog()  # until a command has arrived

@@ -70,5 +70,4 @@ class TaskTopics:
         if "task_references" in subscribed:
             sample = tasks.sample(state.t, followed)
             motion = (0.0, 0.0, 0.0) if sample is None else tuple(sample)
-            message = self._references.write(stamp, *motion)
-            self._publishers["task_references"].publish(message)
+            self._publishers["task_references"].publish(self._references.write(stamp, *motion))

@@ -115,8 +115,7 @@ class SimulatedMachine:
         )
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
             raise SimulationError("the motion has become infinite; take smaller steps", state.t)
-        end = State(t, q, v)
-        self.state = project_step(self.mechanism, self.dynamics, state, end, self.inputs)
+        self.state = project_step(self.mechanism, self.dynamics, state, State(t, q, v), self.inputs)
         self.steps += 1
 
     def _step_in_c(self, motion: Motion, t: float) -> bool:

@@ -123,8 +123,7 @@ class StandardServices:
             try:
                 state = self._placed(link, request.state.pose, state)
             except UkDynamicsError as error:
-                code = self._srv.SetEntityState.Response.INVALID_POSE
-                raise _Refused(str(error), code) from None
+                raise _Refused(str(error), self._srv.SetEntityState.Response.INVALID_POSE) from None
         if request.set_twist:
             state = self._moving(link, request.state.twist, state)
         self._run.machine.place(state)
@@ -220,8 +219,7 @@ class StandardServices:
         message.header.frame_id = WORLD
         message.header.stamp = run.time.stamp
         _write(message.pose.position, self._motion.workspace.translation[index])
-        turn = to_quaternion(self._motion.workspace.rotation[index])
-        _write(message.pose.orientation, turn)
+        _write(message.pose.orientation, to_quaternion(self._motion.workspace.rotation[index]))
         _write(message.twist.linear, twist[:3])
         _write(message.twist.angular, twist[3:])
         if not (run.failure or run.brakes_hold):
@@ -248,9 +246,8 @@ class StandardServices:
         if not (np.isfinite(place).all() and abs(np.linalg.norm(turn) - 1.0) < 1e-3):
             raise InputError("expected finite numbers and a unit quaternion", place="pose")
         machine = self._run.machine
-        rotation = from_quaternion(turn)
         q = machine.mechanism.inverse_kinematics(
-            link, position=place, orientation=rotation, seed=state.q
+            link, position=place, orientation=from_quaternion(turn), seed=state.q
         )
         return machine.dynamics.project(State(state.t, q, state.v), machine.inputs)
 

@@ -220,8 +220,7 @@ class StateInput(StructureInput):
     def copied(self) -> tuple[State, Inputs]:
         """The last state, and what acted on the mechanism by the measured efforts, to keep."""
         reader = self.reader
-        inputs = self.inputs(reader.effort.copy())
-        return State(self.t, reader.q.copy(), reader.v.copy()), inputs
+        return State(self.t, reader.q.copy(), reader.v.copy()), self.inputs(reader.effort.copy())
 
     def report(self, report: Report, timeout: float) -> None:
         """Add the age of the last valid state; an error when it exceeds ``timeout``, in s."""

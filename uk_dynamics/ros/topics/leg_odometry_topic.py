@@ -31,8 +31,7 @@ class LegOdometryTopic:
         self, node: Node, settings: Parameters, mechanism: Mechanism, problems: MessageProblems
     ) -> None:
         """Subscribe and publish."""
-        ground = 0.0 if settings["level_ground"] else None
-        self._odometry = LegOdometry(mechanism, ground=ground)
+        self._odometry = LegOdometry(mechanism, ground=0.0 if settings["level_ground"] else None)
         self._base = mechanism.model.bases[0]
         self._node, self._settings = node, settings
         self._publishers = BasePublishers(node, mechanism.model.bases, settings["odom_frame"])

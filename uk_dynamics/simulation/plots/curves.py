@@ -192,8 +192,7 @@ def _scale(axis: Any, panel: Panel) -> None:
     near, far = _sorted_limits(panel, low - reach, high + reach)
     same = len({curve.limits for curve in panel.curves}) == 1
     for limit, index in near.items():
-        colour = _GREY if same else ON_PAPER[index % len(ON_PAPER)]
-        axis.axhline(limit, color=colour, **_LIMIT)
+        axis.axhline(limit, color=_GREY if same else ON_PAPER[index % len(ON_PAPER)], **_LIMIT)
         low, high = min(low, limit), max(high, limit)
     if near:
         axis.plot([], [], color=_GREY, label="limit", **_LIMIT)

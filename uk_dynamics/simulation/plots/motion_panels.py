@@ -81,8 +81,7 @@ def _tasks(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:
         reference = trajectory.references[:, k]
         if row in machine.followed or not np.isfinite(reference).any():
             continue
-        reached = reference + trajectory.tracking_error[:, k]
-        curve = Curve(row, reached, reference)
+        curve = Curve(row, reference + trajectory.tracking_error[:, k], reference)
         if max(span(curve), np.nanmax(reference) - np.nanmin(reference)) < NOISE:
             held.append(_place(curve, machine.unit(row)))
         else:

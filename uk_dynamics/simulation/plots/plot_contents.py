@@ -129,8 +129,7 @@ def _by_constraint(values: Array, rows: Sequence[str]) -> tuple[tuple[str, ...],
 
 def _energy(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:
     gained = trajectory.potential - trajectory.potential[0]
-    total = trajectory.energy - trajectory.energy[0]
-    series = np.column_stack((trajectory.kinetic, gained, total))
+    series = np.column_stack((trajectory.kinetic, gained, trajectory.energy - trajectory.energy[0]))
     if not np.isfinite(series).any():
         return []
     if largest(series) < NOISE:

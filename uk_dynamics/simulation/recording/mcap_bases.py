@@ -38,11 +38,10 @@ def messages(
         place = {"x": x, "y": y, "z": z}
         rotation = dict(zip("xyzw", turn, strict=True))
         twist, rates = (_twist(base.twist(given).tolist()) for given in (v, qdd))
-        pose = {"position": place, "orientation": rotation}
         content = {
             "header": header | {"frame_id": base.parent or "odom"},
             "child_frame_id": base.link,
-            "pose": {"pose": pose, "covariance": _NONE},
+            "pose": {"pose": {"position": place, "orientation": rotation}, "covariance": _NONE},
             "twist": {"twist": twist, "covariance": _NONE},
         }
         yield f"/{odom_topic(bases, base)}", ODOMETRY, content

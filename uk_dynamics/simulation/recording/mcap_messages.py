@@ -50,8 +50,7 @@ class MotionLog(McapWriter):
         time = round(float(values["t"]) * mcap.SECOND)
         header = {"stamp": _stamp(time), "frame_id": ""}
         if names.motors:
-            layout = {"dim": [], "data_offset": 0}
-            content = {"layout": layout, "data": values["efforts"].tolist()}
+            content = {"layout": {"dim": [], "data_offset": 0}, "data": values["efforts"].tolist()}
             self.write(mcap.COMMANDS, "std_msgs/msg/Float64MultiArray", content, time)
         if status:  # tables of other programs have none, and no accelerations
             numbers = {"status": status}

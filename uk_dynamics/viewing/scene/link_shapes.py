@@ -84,8 +84,7 @@ class LinkShapes:
         """Lines from a link without shapes to the joints it carries; which links have some."""
         lined: set[str] = set()
         for joint in model.description.joints:
-            length = float(np.linalg.norm(joint.pose.translation))
-            if joint.parent in seen or length < 1e-6:
+            if joint.parent in seen or float(np.linalg.norm(joint.pose.translation)) < 1e-6:
                 continue
             self._server.scene.add_line_segments(
                 f"/links/{joint.parent}/to_{joint.name}",

@@ -83,8 +83,7 @@ class Overlay:
         vectors = self._per_force * marks.forces
         self._draw(self._pressing, marks.points, vectors, marks.determined, self.colours.force)
         if self._cones.visible:
-            cones = marks.cones(self._per_force).reshape(-1, 2, 3)
-            self._cones.points = cones.astype(np.float32)
+            self._cones.points = marks.cones(self._per_force).reshape(-1, 2, 3).astype(np.float32)
             self._cones.colors = _of_segments(colours)
 
     def _show_tasks(self, marks: Marks) -> None:

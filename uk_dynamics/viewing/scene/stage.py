@@ -67,8 +67,7 @@ class Corners:
     def at(self, rotation: Array, translation: Array) -> Array:
         """Places of the corners, links at rotations (n, 3, 3) and translations (n, 3), in m."""
         turned = np.einsum("kij,kj->ki", rotation[self._links], self._corners)
-        origins = translation[: self._count]
-        return np.concatenate([origins, translation[self._links] + turned])
+        return np.concatenate([translation[: self._count], translation[self._links] + turned])
 
 
 def _half(visual: Visual) -> Array:

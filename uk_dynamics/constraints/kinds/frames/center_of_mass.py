@@ -110,8 +110,7 @@ class _Member:
 
     def carried(self, jacobian: Array, point: Array) -> Array:
         """Velocity of a point that moves with the parent, per joint velocity, (3, nv)."""
-        columns: Array = jacobian[:3] + cross(jacobian[3:].T, point).T
-        return columns * self.center.parent_moved
+        return (jacobian[:3] + cross(jacobian[3:].T, point).T) * self.center.parent_moved
 
     def position(self, kinematics: FrameKinematics) -> tuple[Array, Array]:
         """A (k, nv) and residual (k,) in m."""

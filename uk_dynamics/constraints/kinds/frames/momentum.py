@@ -87,8 +87,7 @@ class _Bodies:
         """Centres of mass from that of all, (n, 3), that one, (3,), and inertias, (n, 3, 3)."""
         places, center = self.points.places(kinematics), self.points.position(kinematics)
         rotation = kinematics.rotation.take(self.points.frame, 0)
-        inertia: Array = rotation @ self.inertia @ rotation.transpose(0, 2, 1)
-        return places - center, center, inertia
+        return places - center, center, rotation @ self.inertia @ rotation.transpose(0, 2, 1)
 
     def matrix(self, kinematics: FrameKinematics) -> tuple[Array, Array, Array]:
         """Momentum per velocity: linear, and the two parts of the angular one, (3, nv) each.
@@ -106,9 +105,8 @@ class _Bodies:
         first = moved.T @ (self.mass[:, None] * away)
         second = (moved.T @ spread.reshape(-1, 9)).reshape(-1, 3, 3)
         there = linear + cross(angular, np.broadcast_to(center, angular.shape))
-        mass = self.mass.sum()
         return (
-            mass * self.points.jacobian(kinematics),
+            self.mass.sum() * self.points.jacobian(kinematics),
             cross(first, there).T,
             apply(second, angular).T,
         )

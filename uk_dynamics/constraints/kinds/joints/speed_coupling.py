@@ -42,5 +42,4 @@ class SpeedCoupling(Kind):
     @classmethod
     def sample(cls, rng: np.random.Generator, robot: SampleRobot) -> dict[str, Any]:
         """Two joints or more."""
-        found = JointCoupling.sample(rng, robot)
-        return {"joints": found["joints"]}
+        return {"joints": JointCoupling.sample(rng, robot)["joints"]}

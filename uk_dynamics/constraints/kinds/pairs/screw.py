@@ -161,5 +161,4 @@ class ThreadRows(FrameRows, of=ThreadRow):
         """
         n, m, w = self._axes(kinematics)
         omega = twist.angular.take(self.frames.pair, 0)
-        growth = dot(n, cross(omega, m)) / (1.0 + dot(n, m))
-        return self.rise * dot(w, omega) * growth
+        return self.rise * dot(w, omega) * (dot(n, cross(omega, m)) / (1.0 + dot(n, m)))

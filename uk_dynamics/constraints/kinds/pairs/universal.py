@@ -87,8 +87,7 @@ class Universal(Kind):
     def surfaces(self, rows: Sequence[Row]) -> Surfaces:
         """As of other kinds, but the rotation that is held turns with the shafts."""
         held, _, loads, _ = super().surfaces([row for row in rows if isinstance(row, LinearRow)])
-        arms = self.parent_axis, self.child_axis
-        return Surfaces(held, (), [*loads, (0.0, 0.0, 0.0)], arms)
+        return Surfaces(held, (), [*loads, (0.0, 0.0, 0.0)], (self.parent_axis, self.child_axis))
 
     @classmethod
     def of_axes(cls, axes: Sequence[Direction], pitch: float) -> dict[str, Any] | None:

@@ -53,8 +53,7 @@ class Kkt(OnRowBasis):
         return self._scale * self._solve(np.zeros(len(self._M)), independent)[0]
 
     def _accelerate(self, F: Array, b: Array, nonideal: Array | None) -> tuple[Array, Array]:
-        independent = b[self.basis.independent] * self._row_size
-        x, negative = self._solve(self._scale * F, independent)
+        x, negative = self._solve(self._scale * F, b[self.basis.independent] * self._row_size)
         rows = (self.A[self.basis.independent] * self._scale).T * self._row_size
         coordinates = self.basis.rotate(-(rows @ negative))[: self.rank]
         qdd = self._scale * x

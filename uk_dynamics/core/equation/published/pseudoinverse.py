@@ -101,8 +101,7 @@ def by_two_qr(A: Array, rank_tolerance: float) -> Pseudoinverse:
     if U.shape[1] == 0:
         return Pseudoinverse(np.zeros(A.shape[::-1]), U, G)
     V, upper = full_rank_qr(G.T)
-    inverse = dtrtri(upper)[0]
-    return Pseudoinverse(V @ inverse.T @ U.T, U, G)
+    return Pseudoinverse(V @ dtrtri(upper)[0].T @ U.T, U, G)
 
 
 def by_householder(A: Array, rank_tolerance: float) -> Pseudoinverse:
@@ -123,8 +122,7 @@ def by_householder(A: Array, rank_tolerance: float) -> Pseudoinverse:
     if Q.shape[1] == 0:
         return Pseudoinverse(np.zeros((n, m)), T, Q.T)
     W, upper = full_rank_qr(T)
-    y = dtrtrs(upper, W.T)[0]
-    return Pseudoinverse(Q @ y, T, Q.T)
+    return Pseudoinverse(Q @ dtrtrs(upper, W.T)[0], T, Q.T)
 
 
 def by_gram_schmidt(A: Array, rank_tolerance: float) -> Pseudoinverse:
