@@ -26,7 +26,6 @@ from uk_dynamics.compilation.trace.independent_rows import GramSchmidt, Independ
 from uk_dynamics.compilation.trace.sparse_vectors import (
     Scalar,
     Sparse,
-    choose,
     dot,
     larger,
     sparse,
@@ -37,7 +36,14 @@ from uk_dynamics.compilation.trace.symbols import in_order
 from uk_dynamics.compilation.trace.terms import SymbolicTerms
 from uk_dynamics.compilation.trace.tree_factor import TreeFactor
 from uk_dynamics.core.equation import UdwadiaKalaba, stabilizing_terms
-from uk_dynamics.core.linalg import KERNEL_ROUNDING, LEAST_PART, SAFE_MARGIN, SAFE_ROUNDING, TINY
+from uk_dynamics.core.linalg import (
+    KERNEL_ROUNDING,
+    LEAST_PART,
+    SAFE_MARGIN,
+    SAFE_ROUNDING,
+    TINY,
+    choose,
+)
 from uk_dynamics.core.recursion import Hierarchical
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.assembly import start

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from uk_dynamics.compilation.trace.symbols import Symbol
+from uk_dynamics.core.linalg import choose
 
 Scalar = Any  # a Symbol or a float
 Sparse = dict[int, Scalar]
@@ -58,13 +59,6 @@ def dot(x: Sparse, y: Sparse) -> Scalar:
         if i in y:
             total = total + value * y[i]
     return total
-
-
-def choose(condition: Any, yes: Scalar, no: Scalar) -> Scalar:
-    """``yes`` where a condition holds, else ``no``."""
-    if isinstance(condition, Symbol):
-        return condition.choose(yes, no)
-    return yes if condition else no
 
 
 def smaller(x: Scalar, y: Scalar) -> Scalar:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import reduce
 from typing import Any, cast
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from uk_dynamics.constraints.expressions import FUNCTIONS as EXPRESSION_FUNCTIONS
 from uk_dynamics.constraints.rows import POINTS, TOUCH, HullPair
-from uk_dynamics.core.linalg import Table
+from uk_dynamics.core.linalg import Table, choose
 
 Objects = NDArray[np.object_]
 Operand = Any  # a Symbol or a float
@@ -157,9 +158,7 @@ class Symbol:
 
     def choose(self, yes: Operand, no: Operand) -> Operand:
         """``yes`` where this condition holds, else ``no``; both are computed."""
-        if yes is no:
-            return yes
-        return self.graph.node("choose", self, yes, no)
+        return yes if yes is no else self.graph.node("choose", self, yes, no)
 
     def lookup(self, table: Table) -> Symbol:
         """The number of a table at this index."""
@@ -207,9 +206,7 @@ _C_NAMES = {name: name for name in ("sqrt", "sin", "cos", "tan", "sinh", "cosh",
 def _call(name: str, value: Callable[..., float]) -> Callable[..., Operand]:
     def function(*operands: Operand) -> Operand:
         symbols = [x for x in operands if isinstance(x, Symbol)]
-        if not symbols:
-            return value(*operands)
-        return symbols[0].graph.node(name, *operands)
+        return symbols[0].graph.node(name, *operands) if symbols else value(*operands)
 
     return function
 
@@ -221,16 +218,10 @@ def _sign(x: Operand) -> Operand:
 
 
 def _extreme(smallest: bool) -> Callable[..., Operand]:
-    def function(*operands: Operand) -> Operand:
-        found = operands[0]
-        for x in operands[1:]:
-            better = x < found if smallest else found < x
-            found = (
-                better.choose(x, found) if isinstance(better, Symbol) else x if better else found
-            )
-        return found
+    def better(found: Operand, x: Operand) -> Operand:
+        return choose(x < found if smallest else found < x, x, found)
 
-    return function
+    return lambda *operands: reduce(better, operands)
 
 
 #: The functions of expressions by name.
@@ -286,12 +277,6 @@ class Substitution:
         return getattr(math, node.operation)(*operands)
 
 
-def _choose(condition: Operand, yes: Operand, no: Operand) -> Operand:
-    if isinstance(condition, Symbol):
-        return condition.choose(yes, no)
-    return yes if condition else no
-
-
 #: Operations that Python has itself, on symbols as on numbers.
 ARITHMETIC: Mapping[str, Callable[..., Any]] = {
     "+": operator.add,
@@ -304,7 +289,7 @@ ARITHMETIC: Mapping[str, Callable[..., Any]] = {
 }
 _AGAIN: Mapping[str, Callable[..., Operand]] = {
     **ARITHMETIC,
-    "choose": _choose,
+    "choose": choose,
     "nearbyint": lambda x: x.rint() if isinstance(x, Symbol) else float(round(x)),
     "lookup": lambda table, x: table(x),
 }

@@ -131,9 +131,7 @@ def trace_tasks(tasks: Tasks) -> SymbolicTasks:
 def trace_resistance(mechanism: ResolvedMechanism) -> Objects:
     """What friction and damping of the joints oppose to their motion, (nv,)."""
     x = StateInputs(mechanism.model, 0, mechanism.varied)
-    passive = mechanism.passive
-    if x.source is not None:
-        passive = _passive(mechanism, x.source)
+    passive = _passive(mechanism, x.source) if x.source is not None else mechanism.passive
     return cast(Objects, passive.resistance(x.v))
 
 

@@ -37,6 +37,7 @@ from uk_dynamics.core.linalg.symbolic_functions import (
     above,
     at_least,
     below,
+    choose,
     cosine,
     is_symbolic,
     looked_up,

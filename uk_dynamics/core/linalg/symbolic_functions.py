@@ -37,13 +37,14 @@ class Table:
         return index.lookup(self) if hasattr(index, "lookup") else float(self.values[int(index)])
 
 
-def _choose(condition: Any, yes: Any, no: Any) -> Any:
+def choose(condition: Any, yes: Any, no: Any) -> Any:
+    """``yes`` where a condition, perhaps of a symbol, holds, else ``no``; numbers or symbols."""
     if hasattr(condition, "choose"):
         return condition.choose(yes, no)
     return yes if condition else no
 
 
-_choose_each = np.frompyfunc(_choose, 3, 1)
+_choose_each = np.frompyfunc(choose, 3, 1)
 
 
 def is_symbolic(x: NDArray[Any]) -> bool:
@@ -53,16 +54,12 @@ def is_symbolic(x: NDArray[Any]) -> bool:
 
 def below(x: Array, y: Array | float) -> NDArray[Any]:
     """Where x < y: flags, or conditions of symbols."""
-    if is_symbolic(x):
-        return np.less(x, y, dtype=object)
-    return np.less(x, y)
+    return np.less(x, y, dtype=object) if is_symbolic(x) else np.less(x, y)
 
 
 def above(x: Array, y: Array | float) -> NDArray[Any]:
     """Where x > y."""
-    if is_symbolic(x):
-        return np.greater(x, y, dtype=object)
-    return np.greater(x, y)
+    return np.greater(x, y, dtype=object) if is_symbolic(x) else np.greater(x, y)
 
 
 def where(condition: NDArray[Any], yes: Array | float, no: Array | float) -> Array:
@@ -75,9 +72,7 @@ def where(condition: NDArray[Any], yes: Array | float, no: Array | float) -> Arr
 
 def at_least(x: Array, least: Array | float) -> Array:
     """The larger of both."""
-    if is_symbolic(x):
-        return where(below(x, least), least, x)
-    return np.maximum(x, least)
+    return where(below(x, least), least, x) if is_symbolic(x) else np.maximum(x, least)
 
 
 def _of_each(name: str, of_float: Callable[[float], float]) -> Callable[[Array], Any]:
