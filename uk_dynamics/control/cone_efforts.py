@@ -155,6 +155,4 @@ class ConeProgram(NamedTuple):
             settings,
         )
         found = solver.solve()
-        if str(found.status) not in ("Solved", "AlmostSolved"):
-            return None
-        return np.array(found.x)
+        return None if str(found.status) not in ("Solved", "AlmostSolved") else np.array(found.x)

@@ -52,8 +52,7 @@ class JointSprings:
 
     def potential_energy(self, q: Array) -> float:
         """Energy stored in the springs, in J."""
-        energy: float = 0.5 * np.sum(self._stiffness * self._elongation(q) ** 2)
-        return energy
+        return 0.5 * np.sum(self._stiffness * self._elongation(q) ** 2)
 
     def _elongation(self, q: Array) -> Array:
         elongation: Array = self._positions @ q - self._rest

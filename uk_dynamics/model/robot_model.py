@@ -178,9 +178,7 @@ class RobotModel(Coordinates):
 
     def tangent_rate(self, q: Array, xi: Array, v: Array) -> Array:
         """Rate of the chart coordinates xi (nv,) around q for the velocity v (nv,) at q ⊕ xi."""
-        if self.is_euclidean:
-            return np.array(v, dtype=float)
-        return chart_rate(self.bodies, xi, v)
+        return np.array(v, dtype=float) if self.is_euclidean else chart_rate(self.bodies, xi, v)
 
     def lie_bracket(self, x: Array, y: Array) -> Array:
         """[x, y] of two constant velocities, (nv,): where the order of motions matters.

@@ -96,9 +96,7 @@ def check_delay(delay: float) -> None:
 
 def fixed_step(step: float | None, control_period: float | None) -> float:
     """The fixed step, in s, where none may be given."""
-    if step is not None:
-        return step
-    return min(max(_STEP, control_period or _STEP), 2.0 * _STEP)
+    return step if step is not None else min(max(_STEP, control_period or _STEP), 2.0 * _STEP)
 
 
 def _check(method: str, **numbers: float) -> None:

@@ -251,9 +251,7 @@ class CompiledMotion:
         """See :meth:`Motion.control`."""
         self._t[0] = t
         self._q[:], self._v[:] = q, v
-        if self._act(self._place, self._at):
-            return None
-        return self._efforts[: self._motors].copy()
+        return None if self._act(self._place, self._at) else self._efforts[: self._motors].copy()
 
     def project(self, t: float, q: Array, v: Array) -> tuple[Array, Array] | None:
         """The state on the constraints, fresh; None: C finds none."""

@@ -58,9 +58,7 @@ def reference_table(
                 declared[name] = _entry(name, references.references[name], rows, first)
             entries.append(declared[name])
         first += rows
-    if not entries:
-        return None
-    return np.concatenate(([float(len(entries))], *entries))
+    return np.concatenate(([float(len(entries))], *entries)) if entries else None
 
 
 def structural_table(

@@ -87,9 +87,7 @@ def motion_answers(
     def compiled(trial: Trial) -> Found:
         motion.act(free, motors, trial.tau)  # what is switched on when a motion begins
         found = project(trial.state)
-        if found is None:
-            return None
-        return {"projection": found[0], "projected velocity": found[1]}
+        return None if found is None else {"projection": found[0], "projected velocity": found[1]}
 
     yield from compare(mechanism, expected, each(compiled), given)
     # contacts refuse steps that pass them over

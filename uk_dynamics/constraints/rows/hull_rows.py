@@ -68,8 +68,7 @@ class HullRows(FrameRows, of=HullRow):
         both = np.stack((self.frames.parent, self.frames.child), axis=1)
         both = both[[row for _, row in self.pairs]]
         R, p = kinematics.rotation.take(both, 0), kinematics.translation.take(both, 0)
-        found: Array = np.concatenate((R.reshape(len(both), 2, 9), p), axis=2).reshape(-1, 24)
-        return found
+        return np.concatenate((R.reshape(len(both), 2, 9), p), axis=2).reshape(-1, 24)
 
     def features(self, kinematics: FrameKinematics, before: HeldFeatures) -> HeldFeatures:
         """Those that are nearest now; those of before keep their points."""

@@ -112,8 +112,7 @@ class RopeRow(RobotRow):
         sine = self.side * dot(axis[self.pulleys], cross(met, left))
         angle = polar_angle(sine, dot(met, left))
         turn = 2.0 * np.pi
-        found: Array = angle + turn * nearest_integer((middle - angle) / turn)
-        return found
+        return angle + turn * nearest_integer((middle - angle) / turn)
 
     def _and_past(self, parts: Array) -> Array:
         """Something of each straight part, (k, …), and its sums past pulleys, (c, …)."""
@@ -122,8 +121,7 @@ class RopeRow(RobotRow):
     def _together(self, parts: Array) -> Array:
         """Sums over the stretches, (s,), of something of straight parts and of those past."""
         first = self.pulleys[self.lifts] - 1
-        found: Array = np.concatenate((self.together, self.together[:, first]), axis=1) @ parts
-        return found
+        return np.concatenate((self.together, self.together[:, first]), axis=1) @ parts
 
     def pulled(self, kinematics: FrameKinematics, points: Array, forces: Array) -> Array:
         """Generalized force of forces on the points, (k + 1, 3) each: (nv,)."""

@@ -170,8 +170,7 @@ def settled_gain(
         unit = np.eye(len(information))[p] + 0.0 * information[p]
         largest = at_least(largest, definite_solve(information, unit)[p : p + 1])  # σ²
     part = 2.0 - 2.0 * DEVIATIONS / OPEN * square_root(largest)
-    found: Reals = most - adapts * (most - least) * between(0.0 * part, part, 1.0 + 0.0 * part)
-    return found
+    return most - adapts * (most - least) * between(0.0 * part, part, 1.0 + 0.0 * part)
 
 
 def observed(now: Instant, past: Reals, explained: Reals, bandwidth: Reals) -> Reals:

@@ -130,9 +130,7 @@ class LoopFactors:
     @functools.cached_property
     def _conditions(self) -> Array:
         """The conditions on measured coordinates alone, (m − u, d)."""
-        if not self._count:
-            return self._measured
-        return self._rotated(self._measured)[self._count :]
+        return self._rotated(self._measured)[self._count :] if self._count else self._measured
 
     @functools.cached_property
     def _condition_inverse(self) -> Array:

@@ -263,6 +263,4 @@ class ClosedContacts:
 
     def _multipliers(self, motion: Solution) -> Array:
         """Of all rows in a motion, (m,); zeros where no loop joint that sticks asks for them."""
-        if self._pinned.any():
-            return motion.joint_multipliers
-        return np.zeros(self._load_map.shape[2])
+        return motion.joint_multipliers if self._pinned.any() else np.zeros(self._load_map.shape[2])

@@ -26,9 +26,7 @@ class FrameSpec:
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> "FrameSpec":
         """Build the frame from checked data; a quaternion must have length 1 within a tenth."""
-        quaternion = cls.quaternion
-        if "rpy" in data:
-            quaternion = quaternion_from_rpy(vector(data["rpy"]))
+        quaternion = quaternion_from_rpy(vector(data["rpy"])) if "rpy" in data else cls.quaternion
         if "quaternion" in data:
             quaternion = _unit_quaternion(data["quaternion"])
         return cls(data["link"], vector(data.get("xyz", cls.xyz)), quaternion)

@@ -218,9 +218,7 @@ def numbers(data: Mapping[str, float]) -> Numbers:
 
 
 def _measured(data: Sequence[str] | Mapping[str, float]) -> tuple[tuple[str, float | None], ...]:
-    if isinstance(data, Mapping):
-        return numbers(data)
-    return tuple((name, None) for name in data)
+    return numbers(data) if isinstance(data, Mapping) else tuple((name, None) for name in data)
 
 
 def _entries(

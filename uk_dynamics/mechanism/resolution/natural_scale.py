@@ -102,6 +102,4 @@ def local_structure(
         return None
     local = SparseConstraintSet(constraints.constraints, model.ancestry, model.nq, length)
     clusters = Clusters(Tree(model.velocity_parents), local.supports)
-    if clusters.largest > _LARGEST_CLUSTER:
-        return None
-    return LocalStructure(local, clusters)
+    return None if clusters.largest > _LARGEST_CLUSTER else LocalStructure(local, clusters)

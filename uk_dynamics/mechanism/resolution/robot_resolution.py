@@ -156,9 +156,7 @@ def with_loops(spec: MechanismSpec, description: RobotDescription) -> MechanismS
                 file=spec.file,
                 place=f"constraints.{name}",
             )
-    if not found:
-        return spec
-    return replace(spec, constraints=(*found, *spec.constraints))
+    return replace(spec, constraints=(*found, *spec.constraints)) if found else spec
 
 
 def _entries(description: RobotDescription) -> Iterator[tuple[str, str, dict[str, Any]]]:

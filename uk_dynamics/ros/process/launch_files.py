@@ -158,9 +158,7 @@ class LastToEnd(Node):
 
     def _on_other_ended(self, event: Any, context: Any) -> Any:
         self._others.remove(event.action)
-        if self._end_requested:
-            return self._shutdown_process(context, send_sigint=True)
-        return None
+        return self._shutdown_process(context, send_sigint=True) if self._end_requested else None
 
 
 def _runs(process: Node) -> bool:

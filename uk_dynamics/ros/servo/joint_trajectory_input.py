@@ -149,9 +149,7 @@ def _check_names(names: Sequence[str], known: Mapping[str, str]) -> str:
     for name in names:
         if name not in known:
             return f'"{name:.40}" has no live task; there are: {", ".join(list(known)[:8])}'
-    if len(set(names)) < len(names):
-        return "a joint is named more than once"
-    return ""
+    return "a joint is named more than once" if len(set(names)) < len(names) else ""
 
 
 def _column(waypoints: Waypoints, column: int, start: float) -> Waypoints:

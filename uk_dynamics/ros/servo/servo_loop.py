@@ -144,9 +144,7 @@ class ServoLoop:
     def efforts(self) -> Array | None:
         """Present efforts of the motors, (motors,); None where the watchdog has replaced them."""
         longest = self._settings["state_timeout"] + self._settings["ramp_time"]
-        if self._answered is None or self._sent.age > longest:
-            return None
-        return self._answered[1]
+        return None if self._answered is None or self._sent.age > longest else self._answered[1]
 
     @property
     def drives(self) -> bool:
@@ -225,9 +223,7 @@ class ServoLoop:
 
     def _followed_state(self) -> State | None:
         """The last state, None while no tasks are followed."""
-        if self._now() is None or self.controller.mode != TASKS:
-            return None
-        return self._states.state
+        return None if self._now() is None or self.controller.mode != TASKS else self._states.state
 
     def _active(self) -> ActiveConstraints | None:
         """What is on, and closed; None: as in the mechanism file."""
