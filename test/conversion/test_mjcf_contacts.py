@@ -125,6 +125,62 @@ def _positions(machine, peer, q):
     return found
 
 
+STAIRS = """
+<mujoco model="stairs"><worldbody>
+  <geom name="low" type="box" size="0.5 0.6 0.1" pos="0 0 0.1" euler="0 0 20" friction="0.6"/>
+  <geom name="high" type="box" size="0.5 0.6 0.2" pos="1 0.3 0.2" euler="0 0 20"/>
+  <body name="crate" pos="0.1 0 0.5"><freejoint/>
+    <geom name="side" type="box" size="0.1 0.08 0.06" pos="0.02 0 0" euler="0 30 0" mass="1"/>
+    <geom name="wheel" type="cylinder" size="0.05 0.02" pos="0 0.2 0" mass="0.1"/></body>
+  <geom name="crate_shape" type="sphere" size="0.05" pos="3 0 0"/>
+</worldbody></mujoco>
+"""
+
+
+def test_boxes_touch_boxes_of_the_world_as_in_mujoco(tmp_path):
+    path = tmp_path / "stairs.xml"
+    path.write_text(STAIRS)
+    machine = import_file(path, contacts=True).load()
+    contacts = ContactDynamics(machine)
+    names = {name.rpartition(".")[0] for name in contacts.names}
+    assert names >= {"low_side", "high_side", "low_wheel", "high_wheel"}
+    assert {one.friction for one in machine.one_sided if one.name.startswith("low_side")} == {1.0}
+    peer = mujoco.MjModel.from_xml_string(STAIRS)
+    data, rng = mujoco.MjData(peer), np.random.default_rng(5)
+    tried = 0
+    while tried < 20:
+        stair = ["low", "high"][tried % 2]
+        # above a tread, or across the edge between the steps
+        q = np.r_[rng.uniform(-0.3, 1.3), rng.uniform(-0.2, 0.3), rng.uniform(0.2, 0.7), 0, 0, 0, 0]
+        q[3:] = rng.standard_normal(4)
+        q[3:] /= np.linalg.norm(q[3:])
+        data.qpos[:] = _positions(machine, peer, q)
+        mujoco.mj_forward(peer, data)
+        ends = np.zeros(6)
+        pair = peer.geom(stair).id, peer.geom("side").id
+        distance = mujoco.mj_geomDistance(peer, data, *pair, 10.0, ends)
+        # that of planes between them is that of nearest points where these are on a face
+        axis = data.geom(stair).xmat.reshape(3, 3).T @ (ends[3:] - ends[:3]) / max(distance, 1e-9)
+        if distance <= 1e-3 or abs(axis[2]) < 1.0 - 1e-6:
+            continue
+        gaps = contacts.places(machine.state(q)).gap
+        own = [k for k, name in enumerate(contacts.names) if name.startswith(f"{stair}_side.")]
+        assert gaps[own].min() == pytest.approx(distance, abs=1e-6)
+        tried += 1
+
+
+def test_a_crate_comes_to_rest_on_a_box_of_the_world(tmp_path):
+    path = tmp_path / "crate.xml"
+    path.write_text(
+        '<mujoco><worldbody><geom type="box" size="0.5 0.5 0.1" euler="0 0 20"/><body'
+        ' pos="0 0 0.17"><freejoint/><geom type="box" size="0.1 0.1 0.06" mass="1"/></body>'
+        "</worldbody></mujoco>"
+    )
+    machine = import_file(path, contacts=True).load()
+    found = simulate(machine, machine.start(), 0.1, step=5e-3, backend="interpreted")
+    assert found.q[-1, 2] == pytest.approx(0.1 + 0.06, abs=1e-9)
+
+
 def test_limits_are_hard_and_friction_sticks(walker):
     _, machine, _ = walker
     names = {one.name for one in machine.one_sided}

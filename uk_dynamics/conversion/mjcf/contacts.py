@@ -4,6 +4,7 @@
 
 Geoms that MuJoCo would let collide are paired with those that stand still, and ``<pair>`` elements
 are taken as they are. Of other pairs of moving bodies there may be hundreds that never touch.
+Boxes and cylinders touch one another as convex hulls, which are collision shapes of the URDF.
 """
 
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ from uk_dynamics.conversion.robot.contact_entries import (
 )
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.model.urdf import Array, Box, Cylinder, Sphere
+from uk_dynamics.model.urdf import Array, Box, Cylinder, Pose, Sphere, compose
 
 _WITHOUT_FRICTION = 1  # condim
 _MOST_HEIGHTS = 20_000  # of a field that is written into the mechanism file
@@ -45,7 +46,16 @@ def add_contacts(source: Compiled, robot: ImportedRobot) -> None:
         robot.changed("contacts", "are rigid here, and plastic; give them a restitution")
 
 
+def boxes_in_the_world(source: Compiled) -> bool:
+    """Whether hulls of the world touch others, so that the URDF needs a link of that name."""
+    return any(
+        0 in source.model.geom_bodyid[[first, second]] and _hulls(source, first, second)
+        for first, second, _ in _pairs(source)
+    )
+
+
 def _add_pairs(source: Compiled, robot: ImportedRobot) -> None:
+    links: dict[int, str] = {}  # of geoms that touch as hulls
     for first, second, friction in _pairs(source):
         names = [source.of("geom", geom) for geom in (first, second)]
         shapes = " and ".join(_shape(source, geom) for geom in (first, second))
@@ -54,6 +64,14 @@ def _add_pairs(source: Compiled, robot: ImportedRobot) -> None:
             found = _contact(source, first, second) or _contact(source, second, first)
         except InputError as error:
             found, reason = None, str(error)
+        if found is None and (hulls := _hulls(source, first, second)):
+            for geom, shape in hulls.items():
+                if geom not in links:
+                    body, name = int(source.model.geom_bodyid[geom]), source.of("geom", geom)
+                    pose = compose(source.moved[body], _pose(source, geom))
+                    links[geom] = robot.add_shape_link(name, source.body(body), pose, shape)
+            found = {"parent": {"link": links[first]}, "child": {"link": links[second]}}
+            found["surface"] = {"type": "collision"}
         if found is None:
             robot.lost(f"contact {' with '.join(names)}", reason)
             continue
@@ -127,6 +145,13 @@ def _contact(source: Compiled, still: int, other: int) -> Data | None:
     return None if keys is None else frames | keys
 
 
+def _hulls(source: Compiled, *geoms: int) -> dict[int, Box | Cylinder]:
+    """What geoms are if all of them are boxes or cylinders."""
+    shapes = {geom: _touching(source, geom) for geom in geoms}
+    found = {geom: one for geom, one in shapes.items() if isinstance(one, Box | Cylinder)}
+    return found if len(found) == len(geoms) else {}
+
+
 def _touching(source: Compiled, geom: int) -> Touching | None:
     """What a geom is; None: it is unknown."""
     model, data = source.model, int(source.model.geom_dataid[geom])
@@ -166,6 +191,8 @@ def _hull(points: Array) -> Array:
 
 
 def _frame(source: Compiled, geom: int) -> Data:
-    model = source.model
-    pose = pose_of(model.geom_pos[geom], model.geom_quat[geom])
-    return source.frame(int(model.geom_bodyid[geom]), pose)
+    return source.frame(int(source.model.geom_bodyid[geom]), _pose(source, geom))
+
+
+def _pose(source: Compiled, geom: int) -> Pose:
+    return pose_of(source.model.geom_pos[geom], source.model.geom_quat[geom])

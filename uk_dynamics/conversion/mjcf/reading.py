@@ -12,7 +12,7 @@ import numpy as np
 
 import uk_dynamics.model.urdf as urdf
 from uk_dynamics.conversion.mjcf.compiled import Compiled, pose_of, without_missing_files
-from uk_dynamics.conversion.mjcf.contacts import add_contacts
+from uk_dynamics.conversion.mjcf.contacts import add_contacts, boxes_in_the_world
 from uk_dynamics.conversion.mjcf.couplings import add_actuators, add_equalities, add_springs
 from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, moved_link
 from uk_dynamics.exceptions import InputError
@@ -83,7 +83,8 @@ class _Reader:
         model, robot = self.model, self.robot
         off = model.opt.disableflags & int(self.mujoco.mjtDisableBit.mjDSBL_GRAVITY)
         robot.gravity = [0.0, 0.0, 0.0] if off else np.array(model.opt.gravity).tolist()
-        floating = self._floating_root()
+        walled = contacts and boxes_in_the_world(self.source)
+        floating = None if walled else self._floating_root()
         if floating is None:
             robot.links.append(urdf.Link(urdf.WORLD))
         else:

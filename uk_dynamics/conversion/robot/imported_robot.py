@@ -14,7 +14,7 @@ from uk_dynamics.conversion.robot.yaml_layout import entry, flow, identifier, sh
 from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.did_you_mean import some
 from uk_dynamics.escaping import one_line
-from uk_dynamics.model.urdf import Array, Joint, JointType, Link, Pose, Visual
+from uk_dynamics.model.urdf import Array, Joint, JointType, Link, Pose, Shape, Visual
 
 Data = dict[str, object]
 _SHOWN = 4  # names in a remark of many
@@ -85,6 +85,7 @@ class ImportedRobot(Remarks):
     links: list[Link] = field(default_factory=list)  # the root first
     joints: list[Joint] = field(default_factory=list)
     visuals: list[Visual] = field(default_factory=list)  # shapes of the links
+    collisions: list[Visual] = field(default_factory=list)  # those that contacts refer to
     # section ``joints`` of the mechanism file
     joint_data: dict[str, Data] = field(default_factory=dict)
     actuators: dict[str, Data] = field(default_factory=dict)  # section ``actuators``
@@ -110,6 +111,15 @@ class ImportedRobot(Remarks):
         self.actuators[chosen] = data
         if guess:
             self.guesses[chosen] = guess
+
+    def add_shape_link(self, name: str, link: str, pose: Pose, shape: Shape) -> str:
+        """Add a link without mass, fixed on another one, for a shape that contacts refer to."""
+        chosen = identifier(f"{name}_shape", [one.name for one in self.links])
+        mount = identifier(f"{chosen}_mount", [one.name for one in self.joints])
+        self.links.append(Link(chosen))
+        self.joints.append(Joint(mount, "fixed", link, chosen, pose))
+        self.collisions.append(Visual(chosen, Pose(), shape, None))
+        return chosen
 
     def add_chain(self, joint: Joint, steps: Sequence[Joint], reason: str = "") -> None:
         """Add a joint of several freedoms as single ones in series, with massless links between."""

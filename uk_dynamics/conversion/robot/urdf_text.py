@@ -28,9 +28,10 @@ def numbers(values: urdf.Array | Sequence[float]) -> str:
 def urdf_text(robot: ImportedRobot) -> str:
     """The tree of a robot as URDF."""
     root = ET.Element("robot", name=robot.name)
-    shapes: dict[str, list[urdf.Visual]] = {}
-    for visual in robot.visuals:
-        shapes.setdefault(visual.link, []).append(visual)
+    shapes: dict[str, list[tuple[str, urdf.Visual]]] = {}
+    for tag, of_robot in (("visual", robot.visuals), ("collision", robot.collisions)):
+        for shape in of_robot:
+            shapes.setdefault(shape.link, []).append((tag, shape))
     for link in robot.links:
         _link(root, link, shapes.get(link.name, ()))
     for joint in robot.joints:
@@ -54,12 +55,12 @@ def inertial(link: urdf.Link) -> ET.Element:
     return node
 
 
-def _link(root: ET.Element, link: urdf.Link, visuals: Iterable[urdf.Visual]) -> None:
+def _link(root: ET.Element, link: urdf.Link, shapes: Iterable[tuple[str, urdf.Visual]]) -> None:
     node = ET.SubElement(root, "link", name=link.name)
     if link.mass or link.inertia.any():
         node.append(inertial(link))
-    for visual in visuals:
-        shape = ET.SubElement(node, "visual")
+    for tag, visual in shapes:
+        shape = ET.SubElement(node, tag)
         origin(shape, visual.pose)
         geometry = ET.SubElement(ET.SubElement(shape, "geometry"), *dimensions(visual.shape))
         if isinstance(visual.shape, urdf.MeshFile):
