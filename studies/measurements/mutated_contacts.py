@@ -79,7 +79,7 @@ _ONE_SIDED = (
     },
     {
         "type": "rope",
-        "length": 0.9,
+        "length": 1.12,
         "one_sided": "at_most",
         "points": [
             {"link": "ground"},
