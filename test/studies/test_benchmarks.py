@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shutil
@@ -22,6 +23,11 @@ from uk_dynamics_studies.benchmarks.device import on_device
 from uk_dynamics_studies.benchmarks.peers.description import urdf
 from uk_dynamics_studies.benchmarks.peers.drake import DrakePeer
 from uk_dynamics_studies.benchmarks.peers.exudyn import ExudynPeer
+from uk_dynamics_studies.benchmarks.peers.ground import (
+    ground_of,
+    passive_joints,
+    without_contacts,
+)
 from uk_dynamics_studies.benchmarks.peers.mujoco import MujocoPeer
 from uk_dynamics_studies.benchmarks.peers.peer import (
     CLOSURES,
@@ -231,14 +237,37 @@ def test_contact_is_measured_beside_mujoco(tmp_path, monkeypatch, capsys):
     pytest.importorskip("mujoco")
     monkeypatch.chdir(tmp_path)  # without the example that a clone has
     assert main(["benchmark", "--parts", "contact", "--quick", "--json"]) == 0
-    measured = json.loads(capsys.readouterr().out)["contact"]
-    ours, peer = (one for one in measured if one["engine"] != "Drake SAP")  # if it is installed
-    assert (ours["mechanism"], ours["engine"]) == ("landing_leg_contact", "uk_dynamics moreau")
+    measured = {one["engine"]: one for one in json.loads(capsys.readouterr().out)["contact"]}
+    assert {one["mechanism"] for one in measured.values()} == {"landing_leg_contact"}
+    ours, peer = measured["uk_dynamics moreau"], measured["MuJoCo mj_step"]
+    for engine, module in {"Drake": "pydrake", "Newton": "newton"}.items():
+        (other,) = (one for name, one in measured.items() if name.startswith(engine))
+        if importlib.util.find_spec(module) is None:
+            assert other["note"] == f"{engine} is not installed"
+        else:  # it lands in the same way
+            assert other["seconds"] > ours["seconds"]
+            assert 1e-5 < other["penetration"] < 0.01
     assert ours["penetration"] <= 1e-9  # what a step projects
     assert ours["gained"] <= 1e-6  # J, of 10: springs in steps of 1 ms
     # it lands as well, on a floor that is soft
     assert 1e-4 < peer["penetration"] < 0.05
     assert min(ours["seconds"], peer["seconds"]) > 0.0
+
+
+def test_engines_get_springs_and_one_plane_of_machines_on_the_ground():
+    leg = Mechanism.from_file("landing_leg_contact")
+    springs = [[0.0, 0.0, 0.0], [1.0, 60.0, -np.pi / 4], [1.0, 60.0, -np.pi / 2]]
+    np.testing.assert_array_equal(passive_joints(leg, "Drake"), springs)  # the URDF's damping
+    ground, friction = ground_of(leg, "Drake")
+    assert (ground.link, friction) == ("ground", 0.7)
+    assert not list(without_contacts(leg))
+    walker = Mechanism.from_file(ROOT / "examples" / "plantigrade" / "plantigrade.yaml")
+    assert ground_of(walker, "Drake")[1] == 0.8  # four contacts
+    assert len(list(without_contacts(walker))) == 9
+    with pytest.raises(PeerError, match="every sphere touches every plane in Drake"):
+        ground_of(
+            Mechanism.from_file(ROOT / "examples" / "block_grip" / "block_grip.yaml"), "Drake"
+        )
 
 
 def test_machines_compared_by_default_are_those_whose_robots_are_installed(

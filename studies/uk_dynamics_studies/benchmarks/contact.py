@@ -5,7 +5,7 @@
 Ours takes steps of Moreau's rule in C. MuJoCo gets the exported machine with a small sphere for
 each point, planes, elliptic cones and its default softness, and takes ``mj_step`` of the same size
 (principal inertias that no rigid body has, which it refuses, are replaced by their mean);
-Drake the same shapes, SAP and its default stiffness.
+Drake the same shapes, SAP and its default stiffness; Newton's Kamino the same in single precision.
 What contacts and loops do is told by one evaluator of the mechanism at the states of all.
 """
 
@@ -25,11 +25,13 @@ from uk_dynamics.mechanism.contact import ContactDynamics, ContactStepping
 from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics_studies.benchmarks.peers.drake_contact import DrakeSteps
+from uk_dynamics_studies.benchmarks.peers.kamino_contact import KaminoSteps
 from uk_dynamics_studies.benchmarks.peers.peer import PeerError, load
 
 OURS = "uk_dynamics moreau"
-_MUJOCO, _DRAKE = "MuJoCo mj_step", "Drake SAP"
-_Run = Callable[[Callable[[State], object]], float]  # gives seconds, and tells of its samples
+_MUJOCO, _DRAKE, _KAMINO = "MuJoCo mj_step", "Drake SAP", "Newton SolverKamino"
+# tells of its samples, and gives seconds and by how much joints of the tree open, in m
+_Run = Callable[[Callable[[State], object]], tuple[float, float]]
 _STEP = 1e-3  # s
 _SAMPLES = 100
 _SMALLEST = 1e-4  # m: radius of what is a point, which MuJoCo's shapes cannot be
@@ -46,7 +48,7 @@ class InContact:
         seconds: Of a step; None: there is none.
         penetration: Deepest, in m.
         slip: Fastest of a contact that touches, in the plane, at the end, in m/s.
-        violation: Largest loop-closure error, in m or rad.
+        violation: Largest loop-closure error, in m or rad, or opening of a joint of the tree, in m.
         gained: Energy more than at any sample before, at most, in J.
         note: Why there is none.
     """
@@ -65,7 +67,7 @@ def in_contact(mechanism: Mechanism, duration: float, rounds: int) -> Iterator[I
     """All engines by turns, from the start of the mechanism without motors; least times."""
     steps = round(duration / _STEP)
     runs = {OURS: _ours(mechanism, steps)}
-    for engine, convert in {_MUJOCO: _mujoco, _DRAKE: _drake}.items():
+    for engine, convert in {_MUJOCO: _mujoco, _DRAKE: _drake, _KAMINO: _kamino}.items():
         converted = _converted(convert, mechanism, steps)
         if isinstance(converted, str):
             yield InContact(mechanism.name, engine, note=converted)
@@ -74,11 +76,11 @@ def in_contact(mechanism: Mechanism, duration: float, rounds: int) -> Iterator[I
     times = dict.fromkeys(runs, np.inf)
     for _ in range(rounds):
         for engine, run in runs.items():
-            times[engine] = min(times[engine], run(lambda _: None) / steps)
+            times[engine] = min(times[engine], run(lambda _: None)[0] / steps)
     for engine, run in runs.items():
         seen: list[State] = []
-        run(seen.append)
-        yield InContact(mechanism.name, engine, times[engine], *_kept(mechanism, seen))
+        _, opened = run(seen.append)
+        yield InContact(mechanism.name, engine, times[engine], *_kept(mechanism, seen, opened))
 
 
 def _converted(
@@ -91,7 +93,9 @@ def _converted(
         return str(problem)
 
 
-def _kept(mechanism: Mechanism, seen: Sequence[State]) -> tuple[float, float, float, float]:
+def _kept(
+    mechanism: Mechanism, seen: Sequence[State], opened: float
+) -> tuple[float, float, float, float]:
     contacts, dynamics = ContactDynamics(mechanism), mechanism.dynamics("interpreted")
     places = [contacts.places(state) for state in seen]
     touching = places[-1].gap <= _TOUCHING
@@ -100,7 +104,7 @@ def _kept(mechanism: Mechanism, seen: Sequence[State]) -> tuple[float, float, fl
     energy = np.array([mechanism.energy(state).total for state in seen])
     gained = (energy[1:] - np.minimum.accumulate(energy)[:-1]).max(initial=0.0)
     depth = -min(float(place.gap.min()) for place in places)
-    violation = max(float(np.abs(one).max(initial=0.0)) for one in residual)
+    violation = max(float(np.abs(one).max(initial=opened)) for one in residual)
     return max(depth, 0.0), float(slip), violation, float(gained)
 
 
@@ -108,7 +112,7 @@ def _ours(mechanism: Mechanism, steps: int) -> _Run:
     dynamics, contacts = mechanism.dynamics("compiled"), ContactStepping(mechanism)
     inputs = Inputs(tau=np.zeros(mechanism.model.nv), stabilize=False)
 
-    def run(see: Callable[[State], object]) -> float:
+    def run(see: Callable[[State], object]) -> tuple[float, float]:
         contacts.forget()
         state, active = mechanism.start(), mechanism.hierarchy.initial
         begun, spent = state.t, 0.0
@@ -120,14 +124,19 @@ def _ours(mechanism: Mechanism, steps: int) -> _Run:
             state, active = contacts.advance(state, end, chunk, dynamics, given)
             spent += time.process_time() - start
             see(state)
-        return spent
+        return spent, 0.0
 
     return run
 
 
 def _drake(mechanism: Mechanism, steps: int) -> _Run:
     steps_of_drake = DrakeSteps(mechanism, _STEP, _SMALLEST)
-    return lambda see: steps_of_drake.run(steps * _STEP, _SAMPLES, see)
+    return lambda see: (steps_of_drake.run(steps * _STEP, _SAMPLES, see), 0.0)
+
+
+def _kamino(mechanism: Mechanism, steps: int) -> _Run:
+    steps_of_kamino = KaminoSteps(mechanism, _STEP, _SMALLEST)
+    return lambda see: steps_of_kamino.run(steps * _STEP, _SAMPLES, see)
 
 
 def _mujoco(mechanism: Mechanism, steps: int) -> _Run:
@@ -146,7 +155,7 @@ def _mujoco(mechanism: Mechanism, steps: int) -> _Run:
     coordinates = _Coordinates(mujoco, model, mechanism, export.zero)
     start = mechanism.start()
 
-    def run(see: Callable[[State], object]) -> float:
+    def run(see: Callable[[State], object]) -> tuple[float, float]:
         mujoco.mj_resetData(model, data)
         data.qpos[:], data.qvel[:] = coordinates.there(start)
         spent, chunk = 0.0, steps // _SAMPLES
@@ -155,7 +164,7 @@ def _mujoco(mechanism: Mechanism, steps: int) -> _Run:
             mujoco.mj_step(model, data, chunk)
             spent += time.process_time() - begin
             see(State(start.t + data.time, *coordinates.here(data.qpos, data.qvel)))
-        return spent
+        return spent, 0.0
 
     return run
 

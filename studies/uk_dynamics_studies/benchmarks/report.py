@@ -30,7 +30,7 @@ from uk_dynamics_studies.benchmarks.standing import OURS as PERIOD
 from uk_dynamics_studies.benchmarks.standing import Standing
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-_PACKAGES = ("numpy", "scipy", "pin", "mujoco", "drake", "exudyn")
+_PACKAGES = ("numpy", "scipy", "pin", "mujoco", "drake", "exudyn", "newton")
 
 Table = tuple[str, list[str], list[list[str]]]
 

@@ -43,8 +43,9 @@ with tsid). Then compare single
 accelerations with Pinocchio (constraintDynamics, lcaba), MuJoCo (mj_forward, mj_step, rollout;
 default and stiff constraints), Drake (SAP) and Exudyn: the same mechanisms and states in the same
 run, time and accuracy. Before timing, mass matrix and bias forces of every other engine are
-compared with ours. Engines that are not installed, or do not support a constraint, are skipped
-with a note.
+compared with ours. Contact is measured beside MuJoCo, Drake and Newton (pip install newton:
+SolverKamino on the processor, whose first run compiles for some minutes). Engines that are not
+installed, or do not support a constraint, are skipped with a note.
 
 examples:
   uk_dynamics benchmark                                     everything, takes some minutes

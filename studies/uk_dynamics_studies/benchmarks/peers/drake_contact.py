@@ -10,12 +10,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from uk_dynamics.mechanism.files import ContactSpec, FrameSpec, JointSpec
 from uk_dynamics.mechanism.resolution import Array, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics_studies.benchmarks.peers.drake import add_bodies, add_loops, body_of, pose
+from uk_dynamics_studies.benchmarks.peers.ground import (
+    ground_of,
+    passive_joints,
+    placed_on,
+    without_contacts,
+)
 from uk_dynamics_studies.benchmarks.peers.peer import PeerError, closure, load
 
 
@@ -39,19 +43,18 @@ class DrakeSteps:
         joints = add_bodies(self._plant, mechanism)
         model = mechanism.model
         at = {body.velocity: joint for body, joint in zip(model.bodies, joints, strict=True)}
-        for name, spec in mechanism.spec.joints:
-            _passive(self._plant, at[model.velocity_index(name)], spec)
+        for velocity, passive in enumerate(passive_joints(mechanism, "Drake")):
+            _passive(self._plant, at[velocity], *map(float, passive))
         kinds = {one.name: one.kind for one in mechanism.spec.constraints}
-        for constraint in mechanism.constraints.constraints:
+        for constraint in without_contacts(mechanism):
             kind = kinds.get(constraint.name)
             if kind is not None and kind.name == "joint_coupling":
                 terms: Any = kind
                 coupled = [(at[model.velocity_index(name)], k) for name, k in terms.joints]
                 _coupling(self._plant, coupled, terms.offset)
-            elif not constraint.name.startswith(tuple(c.name for c in mechanism.spec.contacts)):
+            else:
                 add_loops(self._plant, mechanism, [closure(mechanism, constraint)])
-        for contact in mechanism.spec.contacts:
-            _touching(self._plant, mechanism, contact, smallest)
+        _touching(self._plant, mechanism, smallest)
         self._plant.Finalize()
         self._mechanism = mechanism
         self._positions = np.array([joint.position_start() for joint in joints])
@@ -88,17 +91,15 @@ class DrakeSteps:
         return found
 
 
-def _passive(plant: Any, joint: Any, spec: JointSpec) -> None:
+def _passive(plant: Any, joint: Any, damping: float, stiffness: float, rest: float) -> None:
     """Damping and a spring."""
     tree: Any = importlib.import_module("pydrake.multibody.tree")
-    if spec.friction or spec.stiction or spec.stop_stiffness:
-        raise PeerError("dry friction and stops differ in Drake")
-    if spec.damping:
-        joint.set_default_damping(spec.damping)
-    if spec.spring_stiffness:
+    if damping:
+        joint.set_default_damping(damping)
+    if stiffness:
         revolute = isinstance(joint, tree.RevoluteJoint)
         kind = tree.RevoluteSpring if revolute else tree.PrismaticSpring
-        plant.AddForceElement(kind(joint, spec.spring_rest, spec.spring_stiffness))
+        plant.AddForceElement(kind(joint, rest, stiffness))
 
 
 def _coupling(plant: Any, joints: list[tuple[Any, float]], offset: float) -> None:
@@ -108,25 +109,16 @@ def _coupling(plant: Any, joints: list[tuple[Any, float]], offset: float) -> Non
     plant.AddCouplerConstraint(first, second, -b / a, offset / a)
 
 
-def _touching(plant: Any, mechanism: Mechanism, contact: ContactSpec, smallest: float) -> None:
-    """A sphere and a half space."""
+def _touching(plant: Any, mechanism: Mechanism, smallest: float) -> None:
+    """Spheres and a half space."""
     geometry: Any = importlib.import_module("pydrake.geometry")
     plants: Any = importlib.import_module("pydrake.multibody.plant")
-    if contact.surface is not None or contact.length:
-        raise PeerError(f"{contact.name} is not of a sphere with a plane")
-    sphere = geometry.Sphere(max(contact.radius, smallest))
-    friction = plants.CoulombFriction(contact.friction, contact.friction)
-    shapes = {"parent": geometry.HalfSpace(), "child": sphere}
-    for role, frame in contact.frames:
-        body, place = _placed_on(plant, mechanism, frame)
-        plant.RegisterCollisionGeometry(
-            body, place, shapes[role], f"{contact.name}_{role}", friction
-        )
-
-
-def _placed_on(plant: Any, mechanism: Mechanism, frame: FrameSpec) -> tuple[Any, Any]:
-    """Drake's body, and the pose on it."""
-    link = mechanism.model.body_frames[mechanism.model.frame_index(frame.link)]
-    rotation = link.rotation @ Rotation.from_quat(frame.quaternion).as_matrix()
-    translation = link.translation + link.rotation @ np.asarray(frame.xyz)
-    return body_of(plant, link.body), pose(rotation, translation)
+    ground, friction = ground_of(mechanism, "Drake")
+    shapes = [("ground", ground, geometry.HalfSpace())]
+    for contact in mechanism.spec.contacts:
+        sphere = geometry.Sphere(max(contact.radius, smallest))
+        shapes.append((contact.name, contact.child, sphere))
+    for name, frame, shape in shapes:
+        body, rotation, translation = placed_on(mechanism, frame)
+        place, of = pose(rotation, translation), plants.CoulombFriction(friction, friction)
+        plant.RegisterCollisionGeometry(body_of(plant, body), place, shape, name, of)
