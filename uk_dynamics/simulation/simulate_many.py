@@ -69,9 +69,6 @@ def _alike(one: ResolvedMechanism, other: ResolvedMechanism) -> bool:
 class _Motion(NamedTuple):
     """One of the simulations."""
 
-    mechanism: Mechanism
-    state: State
-    controller: Controller
     plant: Plant
     recorder: Recorder
     start: State
@@ -213,7 +210,7 @@ def _prepared(
     )
     start = plant.project(state)
     warn_of_start(mechanism, plant, recorder, state)
-    return _Motion(mechanism, state, controller, plant, recorder, start)
+    return _Motion(plant, recorder, start)
 
 
 def _loops(motions: Sequence[_Motion], backend: Backend, *, on_gpu: bool) -> LoopMover | str:
@@ -224,9 +221,9 @@ def _loops(motions: Sequence[_Motion], backend: Backend, *, on_gpu: bool) -> Loo
         return "a law is computed in Python"
     if len(functions) > 1:  # of different libraries
         return "mechanisms differ in more than parameters, or controllers in kind or tasks"
-    if not motions[0].mechanism.model.is_euclidean:
+    if not motions[0].plant.mechanism.model.is_euclidean:
         return "a joint is floating or planar"
-    law, mechanism = laws[0], motions[0].mechanism
+    law, mechanism = laws[0], motions[0].plant.mechanism
     subject: Subject = mechanism
     if isinstance(law, _LawOfTasks) and _alike(law.tasks.mechanism, mechanism):
         subject = law.tasks
@@ -241,7 +238,7 @@ def _loops(motions: Sequence[_Motion], backend: Backend, *, on_gpu: bool) -> Loo
         else:
             loops = CompiledLoops(subject)
         if isinstance(law, _LawOfTasks):
-            mechanism, another = motions[0].mechanism, law.another
+            mechanism, another = motions[0].plant.mechanism, law.another
             name = f"closed loops of {mechanism.name}"
             loops.verify(name, lambda: _answers(loops, mechanism, another))
     except CompilationError as error:
@@ -307,14 +304,10 @@ def _moved(
     before: list[list[NDArray[Any]]] = [
         [memory.copy() for memory in law.remembered] for law in laws
     ]
-    varied = [motion.mechanism.varied for motion in motions]
+    varied = [motion.plant.mechanism.varied for motion in motions]
     values = [one.values for one in varied if one is not None]
-    mechanism = motions[0].mechanism
+    mechanism = motions[0].plant.mechanism
     late, same = delay
-    tables = [
-        reference_table(motion.mechanism.references) if mechanism.follows_references else None
-        for motion in motions
-    ]
     found = loops.move(
         [law.law for law in laws],
         np.array([motion.start.q for motion in motions]),
@@ -323,7 +316,12 @@ def _moved(
         tau=np.zeros((len(motions), mechanism.model.nv)),
         parameters=np.array(values) if values and len(values[0]) else None,
         active=mechanism.hierarchy.acting().astype(float),
-        structures=tables,
+        structures=[
+            reference_table(motion.plant.mechanism.references)
+            if mechanism.follows_references
+            else None
+            for motion in motions
+        ],
         step=step,
         euler=method == "semi_implicit_euler",
         delay=late,

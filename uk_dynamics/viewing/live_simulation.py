@@ -116,7 +116,6 @@ _AT_ONCE = 10  # control periods of which C takes care in a call
 class LiveSimulation(Source):
     """Simulates in real time, or slower where the computer is too slow."""
 
-    controls = ("play", "pause", "step", "reset")  # all there are
     can_pose = True  # it can
 
     def __init__(

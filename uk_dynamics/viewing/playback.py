@@ -14,8 +14,6 @@ from uk_dynamics.viewing.source import Snapshot, Source
 class Playback(Source):
     """Plays a trajectory in a loop."""
 
-    controls = ("play", "pause", "step", "reset")  # all there are
-
     def __init__(
         self, mechanism: Mechanism, trajectory: Trajectory, *, real_time_factor: float = 1.0
     ) -> None:

@@ -33,7 +33,7 @@ class Source(ABC):
     A source does what it overrides; asked for anything else it does nothing.
     """
 
-    controls: tuple[str, ...] = ()  # which of ``play``, ``pause``, ``step``, ``reset`` there are
+    controls: tuple[str, ...] = ("play", "pause", "step", "reset")  # those that there are
     can_pose = False  # whether joints and frames can be led by hand
     duration = 0.0  # of what is played back, in s; 0: it has no end
     choice = "motors"  # what is chosen by name among ``motors``: what drives them, or a mode

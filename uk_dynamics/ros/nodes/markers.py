@@ -111,23 +111,17 @@ class MarkerMessages:
                     text += "" if unique else " (not unique)"
                     yield self._label(k, origin + 1.1 * arrow, text)
         missing = marks.task_targets - marks.task_points
-        ball = Vector3(**dict.fromkeys("xyz", _BALL * self._size))
         for k in range(len(self._tasks)):
-            marker = Marker(ns=TARGETS, id=k, type=Marker.SPHERE, color=_TARGET, scale=ball)
-            marker.pose.position = _point(marks.task_targets[k])
-            yield marker
+            yield self._ball(TARGETS, k, marks.task_targets[k], _TARGET, _BALL)
         far = np.linalg.norm(missing, axis=1) > _VISIBLE * self._size
         yield from self._segments(ERRORS, marks.task_points[far], missing[far], _TARGET)
 
     def _contacts(self, marks: ContactMarks, factor: float) -> Iterator[Marker]:
         """Balls in the colour of what each contact does, its force, and the cone around it."""
-        ball = Vector3(**dict.fromkeys("xyz", 0.5 * _BALL * self._size))
         cones = marks.cones(factor)
         for k, (one, point) in enumerate(zip(marks.contacts, marks.points, strict=True)):
             colour = _colour(MODE_COLOURS[one.mode])
-            marker = Marker(ns=CONTACTS, id=k, type=Marker.SPHERE, color=colour, scale=ball)
-            marker.pose.position = _point(point)
-            yield marker
+            yield self._ball(CONTACTS, k, point, colour, 0.5 * _BALL)
             arrow = factor * marks.forces[k]
             if np.linalg.norm(arrow) <= _VISIBLE * self._size:
                 continue
@@ -185,6 +179,14 @@ class MarkerMessages:
             points=[_point(origin), _point(origin + vector)],
         )
 
+    def _ball(
+        self, namespace: str, number: int, place: Array, colour: ColorRGBA, size: float
+    ) -> Marker:
+        scale = Vector3(**dict.fromkeys("xyz", size * self._size))
+        marker = Marker(ns=namespace, id=number, type=Marker.SPHERE, color=colour, scale=scale)
+        marker.pose.position = _point(place)
+        return marker
+
     def _label(self, number: int, position: Array, text: str) -> Marker:
         marker = Marker(ns=LABELS, id=number, type=Marker.TEXT_VIEW_FACING, color=_LETTERS)
         marker.pose.position = _point(position)
@@ -235,11 +237,10 @@ class Markers(MechanismNode):
         residual = self._dynamics.residual(state, inputs).position
         solution = None
         try:
-            solution = self._dynamics.evaluate(state, inputs)
+            found = self._dynamics.evaluate(state, inputs)
+            solution = found if np.isfinite(found.joint_multipliers).all() else None
         except UkDynamicsError as error:
             self.get_logger().warning(f"no forces: {error}", throttle_duration_sec=5.0)
-        if solution is not None and not np.isfinite(solution.joint_multipliers).all():
-            solution = None
         task_time, followed = None, None
         if self._control is not None:
             task_time, followed = self._control.origin.since(stamp), self._control.live.followed

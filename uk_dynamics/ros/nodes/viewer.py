@@ -30,8 +30,6 @@ from uk_dynamics.viewing import (
 class TopicSource(Source):
     """Shows ``joint_states``; the buttons call the services of a simulator."""
 
-    controls = ("play", "pause", "step", "reset")
-
     def __init__(self, node: MechanismNode, tasks: Tasks | None) -> None:
         """Subscribe; the view warns of states older than ``state_timeout``, in s."""
         mechanism, simulator = node.mechanism, node.settings["simulator"]

@@ -111,8 +111,7 @@ def make_servo(
     tasks = None
     if parameters["tasks"] or parameters["mode"] == TASKS:
         others = ", ".join(mode for mode in MODES if mode != TASKS)
-        file = _required(parameters, "tasks", f"; mode {others}: none")
-        tasks = Tasks.from_file(file, mechanism)
+        tasks = Tasks.from_file(_required(parameters, "tasks", f"; mode {others}: none"), mechanism)
     return ServoModes(mechanism, tasks, period, backend=selection(node, parameters))
 
 

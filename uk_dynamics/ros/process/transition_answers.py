@@ -45,9 +45,8 @@ class TransitionAnswers:
             self._send(response, header)
 
     def _answer(self, request: Any, response: Any) -> Any:
-        if (
-            self.pending and request.transition.id == Transition.TRANSITION_ACTIVATE
-        ):  # asked once more: the same answer
+        # asked once more: the same answer
+        if self.pending and request.transition.id == Transition.TRANSITION_ACTIVATE:
             self._deferred, response.success = True, True
             return response
         self._answers, self._deferred = True, False

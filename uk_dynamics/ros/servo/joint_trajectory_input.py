@@ -90,8 +90,7 @@ class JointTrajectoryInput:
             waypoints = read_waypoints(message)
         except InputError as error:
             return f"{error.place}: {error.problem}"
-        at_once = nanoseconds(message.header.stamp) == 0
-        start = now if at_once else self._since(message.header.stamp)
+        start = now if nanoseconds(message.header.stamp) == 0 else self._since(message.header.stamp)
         end = start + float(waypoints.times[-1])
         if end < now:
             return f"it ended {now - end:.3g} s ago"

@@ -284,8 +284,7 @@ class LoopDelay:
         """Note the return of a command, where exactly one of those sent is meant."""
         if not tau.any():  # not measured, or a start
             return
-        oldest = max(self._returned, self._sent - _REMEMBERED)
-        awaited = np.arange(oldest, self._sent)
+        awaited = np.arange(max(self._returned, self._sent - _REMEMBERED), self._sent)
         sent = self._efforts[awaited % _REMEMBERED]
         scale = np.abs(sent).max(axis=1, initial=0.0)
         found = awaited[np.abs(sent - tau).max(axis=1, initial=0.0) <= _SAME * scale]

@@ -248,29 +248,24 @@ def from_message(mechanism: Mechanism, message: JointState) -> tuple[ActiveConst
     names: set[str] = set()
     captured: dict[str, np.ndarray] = {}
     sliding: dict[str, np.ndarray] = {}
-    for name, spec in mechanism.hierarchy.switchable.items():
+    of_contacts = {name: one.name for one in mechanism.one_sided for name in one.constraints}
+    for name in (*mechanism.hierarchy.switchable, *of_contacts):
         labels = mechanism.row_names[mechanism.constraints.slices[name]]
         found = [by_row.pop(label) for label in labels if label in by_row]
         if not found:
             continue
         if len(found) < len(labels):
             return None, f'some rows of "{name}" are missing'
-        names.add(name)
-        if spec.on_activation == "capture":
-            captured[name] = np.array(found)
-    for one in mechanism.one_sided:
-        for name in one.constraints:
-            labels = mechanism.row_names[mechanism.constraints.slices[name]]
-            found = [by_row.pop(label) for label in labels if label in by_row]
-            if found and len(found) < len(labels):
-                return None, f'some rows of "{name}" are missing'
-            slides = np.array([directions.get(label, 0.0) for label in labels])
-            if found and not slides.any():
-                names.add(name)
-            elif found and abs(np.hypot(*slides) - 1.0) < _REPRESENTABLE:  # false for nan
-                sliding[one.name] = np.append(slides, 0.0)[:2]
-            elif found:
-                return None, f'the velocities of "{name}" are not a unit direction'
+        slides = np.array([directions.get(label, 0.0) for label in labels])
+        if name not in of_contacts or not slides.any():
+            names.add(name)
+            spec = mechanism.hierarchy.switchable.get(name)
+            if spec is not None and spec.on_activation == "capture":
+                captured[name] = np.array(found)
+        elif abs(np.hypot(*slides) - 1.0) < _REPRESENTABLE:  # false for nan
+            sliding[of_contacts[name]] = np.append(slides, 0.0)[:2]
+        else:
+            return None, f'the velocities of "{name}" are not a unit direction'
     if by_row:
         return None, f'"{next(iter(by_row))}" is not a row of a switchable constraint or contact'
     return ActiveConstraints(frozenset(names), captured, sliding), ""
