@@ -129,10 +129,8 @@ class Subject:
     def solution(self) -> Solution | UndeterminedMotionError:
         """Solution without efforts at the start, or the error if there is none."""
         try:
-            return InterpretedDynamics(self.mechanism).evaluate(
-                self.state,
-                Inputs(stabilize=False),  # errors within the tolerance contradict nothing
-            )
+            # errors within the tolerance contradict nothing
+            return InterpretedDynamics(self.mechanism).evaluate(self.state, Inputs(stabilize=False))
         except UndeterminedMotionError as error:
             return error
 

@@ -150,8 +150,7 @@ class JointSpaceController(ABC):
     def loop_closure_error(self, state: State) -> float:
         """Largest residual of the loops, in m or rad."""
         inputs = Inputs(active=self.active, references=self.structure)
-        residual = self._dynamics.residual(state, inputs)
-        return float(np.abs(residual.position).max(initial=0.0))
+        return float(np.abs(self._dynamics.residual(state, inputs).position).max(initial=0.0))
 
     def tracking_error(self, state: State) -> Array:
         """Deviation from the desired position, (rows,), in m or rad."""

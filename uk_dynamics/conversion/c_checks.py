@@ -51,8 +51,7 @@ def _contact_steps(mechanism: ResolvedMechanism, identifier: str) -> str:
     inputs = Inputs(active=mechanism.hierarchy.initial, stabilize=False)
     for k in range(_CONTACT_STATES):
         end = state.t + _CONTACT_STEPS * PERIOD
-        steps = _CONTACT_STEPS if k else 1
-        state, active = stepping.advance(state, end, steps, dynamics, inputs)
+        state, active = stepping.advance(state, end, _CONTACT_STEPS if k else 1, dynamics, inputs)
         inputs = replace(inputs, active=active)
         assert inputs.active is not None
         impulse = stepping.tables.impulse.copy()
@@ -137,14 +136,13 @@ def checking_program(
     def needed(name: str) -> bool:
         return f"{name}[k]" in used or f", {name.removesuffix('_within')});" in used
 
-    sources = [f"{identifier}.c", *([f"{identifier}_batch.c"] if batch else [])]
     known = {
         "id": identifier,
         "ID": identifier.upper(),
         "name": c_comment(mechanism.name),
         "string": c_string(mechanism.name),
         "header": f"{identifier}_batch" if batch else identifier,
-        "sources": " ".join(sources),
+        "sources": " ".join([f"{identifier}.c", *([f"{identifier}_batch.c"] if batch else [])]),
         "states": str(len(rows["t"])),
         "follows": str(int(mechanism.follows_references)),
         "data": "\n".join(_table(name, x) for name, x in rows.items() if needed(name)),

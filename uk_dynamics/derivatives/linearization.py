@@ -37,8 +37,7 @@ def linearize(
             about to change; or the coordinates do not determine it.
         UnknownNameError: A coordinate does not exist.
     """
-    evaluator = derivatives or MotionDerivatives(mechanism)
-    found = evaluator.at(state, inputs)
+    found = (derivatives or MotionDerivatives(mechanism)).at(state, inputs)
     if not found.exist:
         rows = ", ".join(mechanism.row_names[r] for r in found.offending)
         raise InputError(

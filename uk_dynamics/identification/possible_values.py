@@ -143,8 +143,7 @@ def whole_links(parameters: Sequence[LinearParameter]) -> list[list[int]]:
     groups: dict[str, list[int]] = {}
     for p, parameter in enumerate(parameters):
         if parameter.kind == "link":
-            owner = parameter.name[: -len(parameter.part)]
-            groups.setdefault(owner, []).append(p)
+            groups.setdefault(parameter.name[: -len(parameter.part)], []).append(p)
     return [places for places in groups.values() if len(places) == len(PARAMETERS_OF_A_LINK)]
 
 

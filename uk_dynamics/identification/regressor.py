@@ -113,8 +113,7 @@ def bound_acceleration(terms: DynamicsTerms) -> Array:
 
 def driving_efforts(terms: DynamicsTerms, Z: Array, S: Array, qdd: Array) -> Array:
     """The least motor efforts that cause an acceleration along the motions Z, (motors,)."""
-    wanted = Z.T @ (terms.M @ qdd - terms.F)
-    return np.linalg.lstsq(Z.T @ S, wanted, rcond=_RANK)[0].astype(float)
+    return np.linalg.lstsq(Z.T @ S, Z.T @ (terms.M @ qdd - terms.F), rcond=_RANK)[0].astype(float)
 
 
 class Regressor:

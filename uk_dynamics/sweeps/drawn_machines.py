@@ -171,12 +171,11 @@ def robustness(
             estimates = dict(zip(every, np.stack([one.estimates for one in found]).T, strict=True))
     promise = full.controllers[0].promise
     assert promise is not None
-    others = *(name for name, _ in spec.motors), *(force.name for force in spec.forces)
     return Robustness(
         *(mechanism.name, tasks.row_names, mechanism.actuators.names, values, laws, promise),
         estimates=estimates,
         highest=highest,
-        not_drawn=others,
+        not_drawn=(*(name for name, _ in spec.motors), *(force.name for force in spec.forces)),
     )
 
 

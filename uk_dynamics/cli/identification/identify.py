@@ -83,8 +83,7 @@ def write_estimates(
         estimates=found.to_file(arguments.recordings, date.today().isoformat()),
     )
     texts[name] = json_text(facts) + "\n"
-    files = {arguments.out / file: text for file, text in texts.items()}
-    write_files(files, force=arguments.force)
+    write_files({arguments.out / file: text for file, text in texts.items()}, force=arguments.force)
     if not arguments.json:
         print(f"  {arguments.out}: {', '.join(texts)}")
 

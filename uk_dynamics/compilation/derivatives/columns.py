@@ -58,8 +58,7 @@ class Columns:
         """Pick what belongs to one velocity of a packed array (…, blocks)."""
         b, lane = divmod(k, self._width)
         chosen = packed[..., b]
-        found = [self._lane(x, lane) for x in chosen.reshape(-1)]
-        return as_objects(found).reshape(chosen.shape)
+        return as_objects([self._lane(x, lane) for x in chosen.reshape(-1)]).reshape(chosen.shape)
 
     def _lane(self, x: Scalar, lane: int) -> Scalar:
         if not isinstance(x, Symbol) or self._width == 1:

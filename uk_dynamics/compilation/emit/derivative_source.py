@@ -220,12 +220,11 @@ def _lists(motions: Motions, terms: SymbolicTerms) -> list[str]:
         [i for i in corrected if not is_zero(terms.M[max(i, j), min(i, j)])] for j in range(nv)
     ]
     count = nv - len(motions.rows)
-    moved = [[i for i, own in enumerate(motions.free) if f in own] for f in range(count)]
     found = {
         "uk_corrections": motions.corrections,
         "uk_inertia": inertia,
         "uk_moving": motions.free,
-        "uk_moved": moved,
+        "uk_moved": [[i for i, own in enumerate(motions.free) if f in own] for f in range(count)],
     }
     return [line for name, values in found.items() for line in lists(name, values)]
 

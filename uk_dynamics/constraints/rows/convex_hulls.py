@@ -311,8 +311,7 @@ def _within(points: Array, loop: Array, normal: Array, margin: float, turn: floa
     sides = np.roll(loop, -1, axis=0) - loop
     inward = -turn * cross(sides, normal)
     inward /= _length(inward)[:, None] + 1e-300
-    heights = points @ inward.T - dot(inward, loop)
-    found: Flags = np.all(heights >= margin, axis=1)
+    found: Flags = np.all(points @ inward.T - dot(inward, loop) >= margin, axis=1)
     return found
 
 

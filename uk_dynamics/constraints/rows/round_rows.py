@@ -130,8 +130,7 @@ class RoundRows(FrameRows, of=RoundRow):
         chosen = (axes @ self.part[:, :, None])[:, :, 0]
         across = 1.0 - self.part[:, 2]
         z = axes[:, :, 2]
-        lean = at_least(1.0 + dot(z, normal), _PARALLEL)
-        kappa = across * dot(chosen, normal) / lean
+        kappa = across * dot(chosen, normal) / at_least(1.0 + dot(z, normal), _PARALLEL)
         both = z + normal
         tangent = across[:, None] * chosen - kappa[:, None] * both
         return tangent + self.part[:, 2:] * normal, kappa, both

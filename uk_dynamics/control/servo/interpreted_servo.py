@@ -44,8 +44,7 @@ class InterpretedServo:
 
     def loop_closure_error(self, state: State, inputs: Inputs) -> float:
         """Largest residual of the structure, in m or rad."""
-        residual = self._dynamics.residual(state, inputs)
-        return float(np.abs(residual.position).max(initial=0.0))
+        return float(np.abs(self._dynamics.residual(state, inputs).position).max(initial=0.0))
 
     def errors(self, state: State, references: References | None = None) -> TrackingErrors:
         """Residuals and rates of the task rows."""

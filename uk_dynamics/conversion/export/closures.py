@@ -259,8 +259,7 @@ def _closed_states(mechanism: Mechanism) -> Iterator[State]:
     home = every.assemble()
     yield State(0.0, home, rest)
     for _ in range(_SAMPLES):
-        away = model.integrate(home, _STEP * chance.standard_normal(model.nv))
-        found = every.assembly(away)
+        found = every.assembly(model.integrate(home, _STEP * chance.standard_normal(model.nv)))
         if found.closed:
             yield State(0.0, found.q, rest)
 

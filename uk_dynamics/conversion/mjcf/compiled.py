@@ -122,5 +122,4 @@ class Compiled:
     def is_single(self, joint: int) -> bool:
         """Whether a joint has one freedom."""
         kinds = self.mujoco.mjtJoint
-        single = (int(kinds.mjJNT_HINGE), int(kinds.mjJNT_SLIDE))
-        return int(self.model.jnt_type[joint]) in single
+        return int(self.model.jnt_type[joint]) in (int(kinds.mjJNT_HINGE), int(kinds.mjJNT_SLIDE))

@@ -72,8 +72,7 @@ def _link(root: ET.Element, link: urdf.Link, shapes: Iterable[tuple[str, urdf.Vi
 
 def _joint(root: ET.Element, joint: urdf.Joint) -> None:
     endless = joint.type == "revolute" and -joint.lower == joint.upper == math.inf
-    kind = "continuous" if endless else joint.type
-    node = tie(root, joint.name, kind, joint.parent, joint.child)
+    node = tie(root, joint.name, "continuous" if endless else joint.type, joint.parent, joint.child)
     origin(node, joint.pose)
     if joint.type in ("revolute", "prismatic", "planar"):
         ET.SubElement(node, "axis", xyz=numbers(joint.axis))

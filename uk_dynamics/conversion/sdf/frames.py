@@ -45,8 +45,7 @@ class Frames:
             child = text(joint, "child")
             self._add(_name(joint), joint, child)
             self._carrier[_name(joint)] = child
-        canonical = model.get("canonical_link") or next(iter(self._carrier), "")
-        self._carrier[MODEL] = canonical
+        self._carrier[MODEL] = model.get("canonical_link") or next(iter(self._carrier), "")
         for frame in model.iterfind("frame"):
             attached = frame.get("attached_to") or MODEL
             self._add(_name(frame), frame, attached)
@@ -110,8 +109,7 @@ class Frames:
         length = float(np.linalg.norm(vector))
         if length < 1e-12:
             raise InputError("the axis is zero; give a direction such as 0 0 1")
-        frame = xyz.get("expressed_in") or default
-        return self.pose(frame).rotation @ (vector / length)
+        return self.pose(xyz.get("expressed_in") or default).rotation @ (vector / length)
 
 
 def read_pose(node: ET.Element | None) -> Pose:

@@ -50,11 +50,10 @@ class Joints:
         if not joint.GetJointEnabledAttr().Get():
             self.robot.lost(f"joint {name}", "is not enabled")
             return None
-        ends = [
+        (parent, at_parent), (child, at_child) = [
             self._end(joint.GetBody0Rel(), joint.GetLocalPos0Attr(), joint.GetLocalRot0Attr()),
             self._end(joint.GetBody1Rel(), joint.GetLocalPos1Attr(), joint.GetLocalRot1Attr()),
         ]
-        (parent, at_parent), (child, at_child) = ends
         if parent == child:
             self.robot.lost(f"joint {name}", f"joins {parent} to itself")
             return None

@@ -22,9 +22,8 @@ PENALTY = 0.01  # of the largest sum of a row of W: where C begins, which knows 
 LIGHTEST = 1e-12  # of the largest response: contacts that move less are as if they moved so
 _NOTHING = 1e-13  # eigenvalue over the largest: rounding
 _DECADES, _PROJECTIONS = 8, 300
-_NARROWER = (
-    0.99  # friction of cones that are aimed at: what is near them is inside of the whole ones
-)
+# friction of cones that are aimed at: what is near them is inside of the whole ones
+_NARROWER = 0.99
 
 
 class AlternatingDirections:

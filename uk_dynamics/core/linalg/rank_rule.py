@@ -89,8 +89,7 @@ def inverse_row_scale(norms: Array, natural_scale: Array | None) -> Array:
     handicap = tie_handicap(len(norms))
     if natural_scale is not None:
         return handicap / np.maximum(norms, LEAST_PART * natural_scale + TINY)
-    nonzero = norms > ZERO_ROW * norms.max(initial=0.0)
-    return np.where(nonzero, handicap / (norms + TINY), 0.0)
+    return np.where(norms > ZERO_ROW * norms.max(initial=0.0), handicap / (norms + TINY), 0.0)
 
 
 def tie_handicap(count: int) -> Array:

@@ -93,8 +93,7 @@ def log(rotation: Array) -> Array:
     w, vector = row[:, 0], row[:, 1:]
     length = square_root(np.add.reduce(vector * vector, 1)) + _TINY
     far = vector * (2.0 * polar_angle(length, w) / length)[:, None]
-    chosen = where(below(cosine, -0.5)[:, None], far, near)
-    return chosen.reshape(rotation.shape[:-1])
+    return where(below(cosine, -0.5)[:, None], far, near).reshape(rotation.shape[:-1])
 
 
 def left_jacobian(phi: Array) -> Array:

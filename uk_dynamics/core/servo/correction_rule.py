@@ -84,8 +84,7 @@ class Instant(NamedTuple):
 
     def begun(self, x: Reals) -> Reals:
         """State of a filter: nothing after a pause."""
-        flag = where(above(self.told.differs, 0.5), 1.0, 1.0 - self.told.fresh)
-        return flag * x
+        return where(above(self.told.differs, 0.5), 1.0, 1.0 - self.told.fresh) * x
 
     def followed(self, x: Reals, goal: Reals, share: Reals) -> Reals:
         """Where it is after this instant."""

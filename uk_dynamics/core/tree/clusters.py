@@ -126,8 +126,7 @@ class TreeInertia:
     def multiply(self, x: Array) -> Array:
         """M x, (n,)."""
         tree = self.clusters.tree
-        twist = tree.path_sum(self.motion * x[:, None])
-        force = tree.subtree_sum(self.momentum(twist))
+        force = tree.subtree_sum(self.momentum(tree.path_sum(self.motion * x[:, None])))
         product: Array = np.einsum("ij,ij->i", self.motion, force) + self.armature * x
         return product
 

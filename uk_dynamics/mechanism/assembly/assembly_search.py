@@ -147,8 +147,7 @@ class Search:
             for constraints, rows, reference in self._sets
         ]
         A = np.concatenate([part[0][rows] for rows, part in found])
-        residual = np.concatenate([part[1][rows] for rows, part in found])
-        return A, residual - self._away
+        return A, np.concatenate([part[1][rows] for rows, part in found]) - self._away
 
     def _clipped(self, guess: Array) -> Array:
         q = guess.copy()

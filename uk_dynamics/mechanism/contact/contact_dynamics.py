@@ -130,8 +130,7 @@ class ContactDynamics(ClosedContacts):
         after = State(state.t, state.q, v)
         lost = self._dynamics.energy(state).kinetic - self._dynamics.energy(after).kinetic
         pressed = closed[(found.forces[:, 0] > 0.0) & ~self._dry[closed]]
-        struck = tuple(self.names[i] for i in pressed.tolist())
-        return Impact(after, lost, struck, found.solved)
+        return Impact(after, lost, tuple(self.names[i] for i in pressed.tolist()), found.solved)
 
     def stopped(
         self, state: State, dynamics: Dynamics, inputs: Inputs, names: Collection[str]
@@ -205,22 +204,15 @@ class ContactDynamics(ClosedContacts):
         onset = Onset(
             modes, doubtful, found.solved, 0.0, self._all_forces(touching, directions, found.forces)
         )
-        slips = {
+        return onset, {
             k: modes.sliding[self.names[k]]
             for k in touching.tolist()
             if self.names[k] in modes.sliding and self._static[k] > self._coulomb[k]
             if k not in directions
         }
-        return onset, slips
 
     def contacts(self, state: State, inputs: Inputs, solution: Solution) -> Iterator[Contact]:
-        """Contacts, stops and ropes where the motion has the modes of the inputs.
-
-        Args:
-            state: Positions, velocities and time.
-            inputs: With what is closed, sticks and slides.
-            solution: What they lead to.
-        """
+        """Contacts, stops and ropes where the motion, a solution, has the modes of the inputs."""
         active = inputs.active or self._mechanism.hierarchy.initial
         self.features = active.features
         places = self.places(state)

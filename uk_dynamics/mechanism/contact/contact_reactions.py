@@ -36,9 +36,8 @@ class Reactions:
     holding: Indices  # joints that stick and do not move, (j,)
     held: tuple[Array, ...]  # generalized forces per unit force along the tangents of each, (nv, ·)
     most: Array  # those that they hold, (j,), in N or N·m, of loop joints per force in them
-    load_map: (
-        Array  # from the multipliers of all rows to these forces, (j, 3, m); zero: of the tree
-    )
+    # from the multipliers of all rows to these forces, (j, 3, m); zero: of the tree
+    load_map: Array
     active: ActiveConstraints  # with the joints that slide
 
     def loads(self, factorization: Factorization, S: Array, multipliers: Array) -> Array:
@@ -132,16 +131,13 @@ class ContactReactions(ClosedContacts):
         return rows, rows.solve(rows.jacobian @ free.qdd, self._friction[closed], pressing)
 
     def contacts(
-        self, state: State, found: Reactions, forces: Array, seen: Array
+        self,
+        state: State,
+        found: Reactions,
+        forces: Array,  # of those that may act, (k, 3), in N or N·m
+        seen: Array,  # motion per unit force, (n, 3k): which forces make none
     ) -> dict[str, Contact]:
-        """Contacts with these forces.
-
-        Args:
-            state: Where the mechanism is.
-            found: Which forces may act.
-            forces: Of those, (k, 3), in N or N·m.
-            seen: Motion per unit force, (n, 3k): which forces make none.
-        """
+        """Contacts with these forces."""
         places = self.places(state)
         full = np.zeros((len(self.names), 3))
         full[found.closed] = forces

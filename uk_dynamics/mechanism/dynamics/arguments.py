@@ -178,11 +178,10 @@ def _all_finite(values: Array) -> bool:
 def require_finite_answer(model: RobotModel, qdd: Array) -> None:
     """Refuse an acceleration, (nv,), that finite numbers led to but that is not finite itself."""
     if not np.isfinite(qdd).all():
-        name = model.velocity_names[int(np.flatnonzero(~np.isfinite(qdd))[0])]
         raise InputError(
             "the acceleration is not finite; check masses, inertias, velocities and forces for"
             " values that are too large",
-            place=name,
+            place=model.velocity_names[int(np.flatnonzero(~np.isfinite(qdd))[0])],
         )
 
 

@@ -103,5 +103,4 @@ def workless(mechanism: ResolvedMechanism) -> bool:
     q, rest = mechanism.initial_guess, np.zeros(mechanism.model.nv)
     workspace = mechanism.model.workspace()
     workspace.update(q, rest)
-    rows = constraints.evaluate(workspace, 0.0, q, rest, references.sample(0.0))
-    return not rows.rate.any()
+    return not constraints.evaluate(workspace, 0.0, q, rest, references.sample(0.0)).rate.any()

@@ -34,8 +34,7 @@ class EstimatesSpec:
         lower = np.zeros((len(self.names), len(self.names)))
         for k, row in enumerate(self.correlation):
             lower[k, : k + 1] = row
-        full = lower + np.tril(lower, -1).T
-        return full * np.outer(self.deviations, self.deviations)
+        return (lower + np.tril(lower, -1).T) * np.outer(self.deviations, self.deviations)
 
     @classmethod
     def made(

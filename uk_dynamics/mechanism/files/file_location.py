@@ -41,8 +41,7 @@ def find_file(name: str | os.PathLike[str], kind: FileKind) -> tuple[Path, str]:
     if given in shipped:
         return shipped[given], f"{given}.yaml"
     remedy = did_you_mean(nearest_file(given, shipped), f"shipped are: {', '.join(shipped)}")
-    problem = f"neither a file nor a shipped {kind} file; {remedy}"
-    raise MechanismFileError(problem, file=given)
+    raise MechanismFileError(f"neither a file nor a shipped {kind} file; {remedy}", file=given)
 
 
 class Read(ABC):

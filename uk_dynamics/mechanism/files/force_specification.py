@@ -150,13 +150,12 @@ class ContactSpec:
         if both and (other := [key for key in ("points", "radius", "length") if key in data]):
             problem = f"both bodies are those of their collision shapes; leave {other[0]} out"
             raise MechanismFileError(problem, place=other[0])
-        surface = _surface(shape) if shape and not both else None
         contact = cls(
             name,
             frames["parent"],
             frames["child"],
             **given(data, "radius", "length", "friction", "restitution"),
-            surface=surface,
+            surface=_surface(shape) if shape and not both else None,
             box=vector([0.5 * edge for edge in shape["size"]])
             if shape.get("type") == "box"
             else None,

@@ -118,8 +118,7 @@ def parse_yaml(text: str, file: str = "<text>") -> object:
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise MechanismFileError(too_large(), file=file)
     try:
-        loader = _Loader(text)
-        node = loader.get_single_node()
+        node = _Loader(text).get_single_node()
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
         line, column = before.count("\n") + 1, error.position - (before.rfind("\n") + 1) + 1
@@ -186,10 +185,9 @@ class _Converter:
     def value(self, node: yaml.Node, place: Place) -> object:
         self.values += 1
         if self.values > MAX_VALUES:
-            problem = (
-                f"more than {MAX_VALUES} values with all aliases (*name) expanded; write fewer"
+            raise self.error(
+                f"more than {MAX_VALUES} values with all aliases (*name) expanded; write fewer", ()
             )
-            raise self.error(problem, ())
         if isinstance(node, yaml.ScalarNode):
             return self.scalar(node, place)
         if id(node) in self.open_nodes:

@@ -240,10 +240,9 @@ def dexterity(  # noqa: D417 - a method of mechanisms
     except InputError:
         left, values = np.full((len(places), rank), np.nan), np.full(rank, np.inf)
     singular = not np.isfinite(values).all() or found["task"] < _RANK
-    condition = np.inf if singular or not rank else values[0] / values[rank - 1]
     return Dexterity(
         manipulability=float(np.prod(values[:rank])),
-        condition=float(condition),
+        condition=float(np.inf if singular or not rank else values[0] / values[rank - 1]),
         singular_values=values[:rank],
         directions=left[:, :rank],
         rows=tuple(rows),

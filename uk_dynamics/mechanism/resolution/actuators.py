@@ -48,8 +48,7 @@ class Actuators:
 
     def stepwise(self, period: float) -> Array:
         """The limits, those of derivatives of efforts as steps of a period in s."""
-        orders = np.array(list(LIMITS.values()))
-        return self.limits * period ** orders[:, None]
+        return self.limits * period ** np.array(list(LIMITS.values()))[:, None]
 
     @property
     def limits_of_derivatives(self) -> dict[str, str]:

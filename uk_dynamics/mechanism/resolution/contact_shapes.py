@@ -134,8 +134,7 @@ def _of_shapes(contact: ContactSpec, description: RobotDescription) -> Iterator[
     ]
     for index, (point, radius, meshes) in enumerate(points, 1):
         label = str(index) if len(points) > 1 else ""
-        found = contact.at(label, vector(point.tolist()))
-        yield replace(found, radius=radius, meshes=meshes)
+        yield replace(contact.at(label, vector(point.tolist())), radius=radius, meshes=meshes)
 
 
 def touching_points(link: str, shape: Shape) -> Iterator[tuple[Array, float]]:

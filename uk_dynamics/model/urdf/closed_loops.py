@@ -134,8 +134,7 @@ class _Reader:
         )
         pose = node.find("pose")
         where = child if pose is None else self._known(pose.get("relative_to", child), "pose")
-        text = "0 0 0 0 0 0" if pose is None else (pose.text or "")
-        numbers = finite_numbers("pose", text, 6)
+        numbers = finite_numbers("pose", "0 0 0 0 0 0" if pose is None else (pose.text or ""), 6)
         offset = Pose(np.array(numbers[:3]), from_rpy(numbers[3:]))
         place = compose(self.at_zero[where], offset)
         axes = []

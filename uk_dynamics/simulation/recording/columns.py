@@ -138,13 +138,12 @@ def from_columns(table: Mapping[str, Any], name: str) -> TrajectoryData:
     if t[0] > WALL_CLOCK:
         t = t - t[0]
     numbers: dict[str, Any] = {x: single.get(x, missing) for x in _NUMBERS}
-    rank = np.nan_to_num(numbers.pop("rank"), nan=-1.0, posinf=-1.0, neginf=-1.0).astype(int)
     return TrajectoryData(
         name=name,
         names=Names(**names),
         t=t,
         effort_limits=np.full(len(names["motors"]), np.inf),
-        rank=rank,
+        rank=np.nan_to_num(numbers.pop("rank"), nan=-1.0, posinf=-1.0, neginf=-1.0).astype(int),
         status=tuple(map(str, single.get("status", [""] * len(t)))),
         warnings=(),
         statistics=Statistics(steps=len(t), evaluations=0, wall_time=float(t[-1] - t[0])),

@@ -37,8 +37,7 @@ class Frame(Kind):
         A complete rotation may use the angular velocity as its rate; parts of one may not, since
         ω_x = 0 alone constrains no coordinate.
         """
-        complete = set(ROTATION_AXES) <= set(self.axes)
-        rotation = AngularRow if complete else RotationVectorRow
+        rotation = AngularRow if set(ROTATION_AXES) <= set(self.axes) else RotationVectorRow
         return tuple(
             LinearRow(label, AXES[label])
             if label in AXES
