@@ -98,23 +98,13 @@ def resolve(address: str | Path, *, relative_to: Path | None = None) -> Path:
 def ament_prefixes() -> Iterator[Path]:
     """Yield the prefixes that are searched for packages, the most important one first."""
     seen: set[Path] = set()
-    for prefix in (*_sourced_prefixes(), Path(sys.prefix), *_wheel_prefixes()):
+    sourced = filter(None, os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep))
+    # wheels of C++ libraries and robot models may carry a prefix inside site-packages
+    wheels = (Path(entry).absolute() / "cmeel.prefix" for entry in sys.path if entry)
+    for prefix in (*(Path(entry).absolute() for entry in sourced), Path(sys.prefix), *wheels):
         if prefix not in seen and (prefix / _INDEX).is_dir():
             seen.add(prefix)
             yield prefix
-
-
-def _sourced_prefixes() -> Iterator[Path]:
-    for entry in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
-        if entry:
-            yield Path(entry).absolute()
-
-
-def _wheel_prefixes() -> Iterator[Path]:
-    """Wheels of C++ libraries and robot models may carry a prefix inside site-packages."""
-    for entry in sys.path:
-        if entry:
-            yield Path(entry).absolute() / "cmeel.prefix"
 
 
 def _path(address: str, base: Path) -> Path:

@@ -86,7 +86,8 @@ def factorize(
     if isinstance(mass, TreeInertia):
         mass = mass_factor(mass.dense())
     if method == "auto":
-        method = _suitable(mass, clearance)
+        method = "nullspace" if isinstance(mass, SingularMass) else "udwadia_kalaba"
+        method = method if clearance is None else "hierarchical"
     if clearance is not None and method != "hierarchical":
         raise InputError(f'method "{method}" knows no clearances; use "auto" or "hierarchical"')
     if clearance is not None and isinstance(mass, SingularMass):
@@ -105,10 +106,3 @@ def factorize(
     if method == "hierarchical":
         options = levels, clearance
     return _FORMS[method](mass, A, natural_scale, rank_tolerance, *options)
-
-
-def _suitable(mass: Mass, clearance: Array | None) -> Method:
-    """What ``auto`` stands for."""
-    if clearance is not None:
-        return "hierarchical"
-    return "nullspace" if isinstance(mass, SingularMass) else "udwadia_kalaba"

@@ -124,17 +124,14 @@ def _power(base: Expression, exponent: Expression, db: Expression, de: Expressio
 
 def _chain(function: str, arguments: tuple[Expression, ...], inner: list[Expression]) -> Expression:
     if function not in DERIVATIVES:
-        raise ExpressionError(_kink(function))
+        remedy = "; sqrt(x**2 + 1e-6) is a smooth abs(x)" if function == "abs" else ""
+        problem = f"{function} has a kink or jump, and a derivative is needed{remedy}"
+        raise ExpressionError(problem)
     partials = DERIVATIVES[function](_CALLS, 0.0, call(function, *arguments), *arguments)
     return add(*(p * d for p, d in zip(partials, inner, strict=True) if d is not ZERO))
 
 
 _CALLS = {name: functools.partial(call, name) for name in FUNCTIONS}
-
-
-def _kink(function: str) -> str:
-    remedy = "; sqrt(x**2 + 1e-6) is a smooth abs(x)" if function == "abs" else ""
-    return f"{function} has a kink or jump, and a derivative is needed{remedy}"
 
 
 @dataclass(frozen=True)

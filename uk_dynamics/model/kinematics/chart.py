@@ -31,7 +31,7 @@ def chart_rate(bodies: Iterable[Body], xi: Array, v: Array) -> Array:
 
 def lie_bracket(bodies: Iterable[Body], x: Array, y: Array) -> Array:
     """[x, y] of two constant velocities, (nv,)."""
-    return _of_free_joints(bodies, _bracket, np.zeros(len(x)), x, y)
+    return _of_free_joints(bodies, bracket, np.zeros(len(x)), x, y)
 
 
 def _of_free_joints(
@@ -57,18 +57,19 @@ def floating_rate(xi: Array, v: Array) -> Array:
 
     The brackets from the fifth on are sums of the second and the fourth.
     """
-    once = _bracket(xi, v)
-    twice = _bracket(xi, once)
-    fourth = _bracket(xi, _bracket(xi, twice))
+    once = bracket(xi, v)
+    twice = bracket(xi, once)
+    fourth = bracket(xi, bracket(xi, twice))
     square = _dot(xi[3:], xi[3:])
     four = -coefficients.e_rate(square)
     return v + 0.5 * once + (coefficients.e(square) + square * four) * twice + four * fourth
 
 
-def _bracket(x: Array, y: Array) -> Array:
-    """[(v₁, ω₁), (v₂, ω₂)] = (ω₁ × v₂ − ω₂ × v₁, ω₁ × ω₂)."""
-    linear = np.cross(x[3:], y[:3]) - np.cross(y[3:], x[:3])
-    return np.concatenate([linear, np.cross(x[3:], y[3:])])
+def bracket(x: Array, y: Array) -> Array:
+    """[(v₁, ω₁), (v₂, ω₂)] = (ω₁ × v₂ − ω₂ × v₁, ω₁ × ω₂), of twists (..., 6)."""
+    (v, omega), (u, psi) = np.split(x, 2, axis=-1), np.split(y, 2, axis=-1)
+    linear = np.cross(omega, u) - np.cross(psi, v)
+    return np.concatenate((linear, np.cross(omega, psi)), axis=-1)
 
 
 def floating_place(place: Array, motion: Array) -> Array:

@@ -14,6 +14,7 @@ from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.core.linalg import skew
 from uk_dynamics.core.tree import Clusters, Tree, TreeInertia
 from uk_dynamics.model.kinematics.bodies import Body, BodyFrame
+from uk_dynamics.model.kinematics.chart import bracket
 from uk_dynamics.model.kinematics.workspace import Workspace
 
 
@@ -69,7 +70,7 @@ class TreeWorkspace(Workspace):
         self.update_positions(q)
         tree, motion = self.tree, self.inertia.motion
         twist = tree.path_sum(motion * v[:, None])
-        motion_rate = _motion_cross(twist[self._settled], motion)
+        motion_rate = bracket(twist[self._settled], motion)
         rate = tree.path_sum(motion_rate * v[:, None])
         self.jacobian_rate = motion_rate.T
         nothing = np.zeros((1, 6))
@@ -138,12 +139,6 @@ class TreeWorkspace(Workspace):
         spin = np.einsum("ijk,ik->ij", mass.inertia, omega)
         moment = np.einsum("ijk,ik->ij", mass.inertia, alpha) + np.cross(omega, spin)
         return np.concatenate((force, moment + np.cross(mass.center, force)), axis=1)
-
-
-def _motion_cross(x: Array, y: Array) -> Array:
-    """Spatial cross products of motions, linear part first, (n, 6) with (n, 6)."""
-    linear = np.cross(x[:, 3:], y[:, :3]) + np.cross(x[:, :3], y[:, 3:])
-    return np.concatenate((linear, np.cross(x[:, 3:], y[:, 3:])), axis=1)
 
 
 def _stacked(items: list[Array], shape: tuple[int, ...]) -> Array:

@@ -78,7 +78,10 @@ def parse_element(kind: str, node: ET.Element) -> Element:
     reduced = _dynamics_only(node)
     complaints: list[str] = []
     with located(place=place):
-        _check_joint_type(kind, node)
+        found_type = node.get("type", "")
+        if kind == "joint" and found_type not in JOINT_TYPES:
+            expected = ", ".join(JOINT_TYPES)
+            raise UrdfError(f'type "{found_type}" is unknown; expected one of {expected}')
         for part in reduced.iter():
             _check_attributes(part)
     with _collecting(complaints):
@@ -96,13 +99,6 @@ def _dynamics_only(node: ET.Element) -> ET.Element:
         if child.tag in NOT_DYNAMICS or child.tag.startswith("{"):
             reduced.remove(child)
     return reduced
-
-
-def _check_joint_type(kind: str, node: ET.Element) -> None:
-    found = node.get("type", "")
-    if kind == "joint" and found not in JOINT_TYPES:
-        expected = ", ".join(JOINT_TYPES)
-        raise UrdfError(f'type "{found}" is unknown; expected one of {expected}')
 
 
 def _check_attributes(node: ET.Element) -> None:

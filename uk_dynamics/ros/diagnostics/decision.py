@@ -6,7 +6,7 @@ import numpy as np
 
 from uk_dynamics.arrays import largest
 from uk_dynamics.control import Command, MotorCommand
-from uk_dynamics.control.servo import TASKS, ServoController, ServoModes
+from uk_dynamics.control.servo import TASKS, ServoModes
 from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.diagnostics.publisher import Report
 
@@ -26,8 +26,11 @@ def report_decision(
         report.warn(f"{what}{modes.row_names[worst]} is off by {error:.3g}")
     if isinstance(decision, Command):
         _report_tasks(report, modes, decision)
-        if modes.servo is not None:
-            _report_estimates(report, modes.servo)
+        for x in () if modes.servo is None else modes.servo.estimates:
+            spread = f"{x.value:.5g} ± {x.deviation:.2g}"
+            report.add(
+                f"estimate.{x.name}", spread if x.determined else f"{spread}, not determined"
+            )
     report.add("unreachable", ", ".join(decision.unreachable) or "none")
     if decision.unreachable:
         report.warn(f"the motors cannot produce the motion of {', '.join(decision.unreachable)}")
@@ -63,9 +66,3 @@ def _report_tasks(report: Report, modes: ServoModes, command: Command) -> None:
     if command.missing:
         parts = ", ".join(f"{task}: {size:.3g} m/s²" for task, size in command.missing.items())
         report.warn(f"tasks do not get their full desired acceleration, {parts}")
-
-
-def _report_estimates(report: Report, controller: ServoController) -> None:
-    for x in controller.estimates:
-        spread = f"{x.value:.5g} ± {x.deviation:.2g}"
-        report.add(f"estimate.{x.name}", spread if x.determined else f"{spread}, not determined")

@@ -56,7 +56,10 @@ class LiveSettings:
             for parameter in group:
                 self._bind(parameter.name, lambda task=task: self._set_gains(task))
             if "robust" in self._switches and len(group) > 1:
-                settings.refuse(f"gains.{task}.damping_ratio", _ratio_problem)
+                settings.refuse(
+                    f"gains.{task}.damping_ratio",
+                    lambda x: "" if x >= 1.0 else f"found {x:g}; a robust law needs 1 or more",
+                )
         for name in self._switches:
             self._bind(name, lambda name=name: self._switch(name))
         for motor in self._motors:
@@ -170,11 +173,6 @@ class LiveSettings:
                 "drives that follow trajectories hold positions; choose a command_mode of efforts"
             )
         return ""
-
-
-def _ratio_problem(ratio: float) -> str:
-    """Why a robust law cannot have this damping ratio; empty: it can."""
-    return "" if ratio >= 1.0 else f"found {ratio:g}; a robust law needs 1 or more"
 
 
 class GainCheck:
