@@ -21,6 +21,7 @@ typedef struct {
   const long long *row;       /* (k, d): rows of the mechanism in their directions; below zero: none */
   const double *part;         /* (k, d): of the row, that a direction is */
   const double *friction;     /* (k) */
+  const double *static_friction; /* (k): of those that stuck before a step */
   const double *restitution;  /* (k) */
   long long poisson;          /* 1: it is Poisson's, of impulses; 0: Newton's, of velocities */
   const double *gap;          /* (k): of the residual of the first row, that the gap is; 0: always closed */

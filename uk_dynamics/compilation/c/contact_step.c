@@ -11,6 +11,7 @@ UK_EXPORT void uk_start_contacts(uk_contact_state *s) {
   memset(s, 0, sizeof *s);
   memcpy(s->active, uk_contact_active, sizeof s->active);
   memcpy(s->friction, uk_contact_friction, sizeof s->friction);
+  memcpy(s->static_friction, uk_contact_static_friction, sizeof s->static_friction);
   memcpy(s->restitution, uk_contact_restitution, sizeof s->restitution);
 }
 
@@ -22,7 +23,7 @@ UK_EXPORT int uk_step_contacts(uk_memory *m, uk_contact_state *s, double h) {
   long long mode[2 * UK_CONTACTS];
   uk_contacts x = {0};
   x.count = UK_CONTACTS, x.row = uk_contact_row, x.part = uk_contact_part;
-  x.friction = s->friction, x.restitution = s->restitution, x.poisson = UK_POISSON;
+  x.friction = s->friction, x.static_friction = s->static_friction, x.restitution = s->restitution, x.poisson = UK_POISSON;
   x.gap = uk_contact_gap, x.pitch = uk_contact_pitch, x.load = uk_contact_load;
   x.close = UK_CONTACT_CLOSE, x.resting = UK_CONTACT_RESTING;
   x.impulse = s->impulse, x.slip = s->slip, x.mode = mode, x.steps = 1, x.room = s->room;

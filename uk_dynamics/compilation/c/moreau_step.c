@@ -116,7 +116,7 @@ static void uk_impact_pose(const uk_contacts *x, const uk_impact *p, uk_cone *c,
   for (int i = 0; i < c->n; ++i) {
     const int k = p->closed[p->of[UK_D * i + 1] / UK_D], at = UK_D * i * (N + 1);
     const double load = i < n ? h * x->load[2 * k + (mode[k] == UK_STICKS)] : p->pushed[i - n];
-    c->friction[i] = x->friction[k];
+    c->friction[i] = mode[k] == UK_STICKS ? x->static_friction[k] : x->friction[k];
     if (i < n && !(x->load[2 * k + 1] > 0.0)) continue;
     c->W[at] = c->W[at + N + 1]; /* as heavy against its load as along its joint */
     c->q[UK_D * i] = -c->W[at] * load;

@@ -144,7 +144,7 @@ def contact_step(mechanism: ResolvedMechanism) -> list[str]:
     tables = ClosedContacts(mechanism).tables
     rows = table("long long", "uk_contact_row", tables.row.ravel().tolist())
     active = mechanism.hierarchy.acting().astype(float)
-    names = "part", "friction", "restitution", "gap", "pitch", "load"
+    names = "part", "friction", "static_friction", "restitution", "gap", "pitch", "load"
     arrays = {"active": active} | {name: getattr(tables, name) for name in names}
     text = header(
         "uk_contact_tables.h",

@@ -32,7 +32,7 @@ def add_contacts(machine: Machine, bodies: Mapping[str, ET.Element], pairs: ET.E
     """Add pairs of geoms, which no masks and no exclusions keep apart, and remarks for the rest."""
     mechanism = machine.mechanism
     parents = {one.name: one.parent for one in mechanism.constraints.constraints}
-    thin, bouncing = list[str](), list[str]()
+    thin, bouncing, sticking = list[str](), list[str](), list[str]()
     for contact in mechanism.spec.contacts:
         moves = bool(mechanism.model.ancestor_mask[parents[contact.name]].any())
         found = _geoms(contact, mechanism.spec.model.length, moves=moves)
@@ -49,6 +49,8 @@ def add_contacts(machine: Machine, bodies: Mapping[str, ET.Element], pairs: ET.E
         if contact.friction:
             node.set("condim", "3")
             node.set("friction", numbers([contact.friction] * 2 + [*_TURNING]))
+        if (contact.static_friction or 0.0) > contact.friction:
+            sticking.append(contact.name)
         if contact.restitution:
             bouncing.append(contact.name)
         if not contact.radius:
@@ -59,6 +61,8 @@ def add_contacts(machine: Machine, bodies: Mapping[str, ET.Element], pairs: ET.E
         machine.changed(named("contact", thin), f"a point has a radius of {LEAST:g} m")
     if bouncing:
         machine.lost(named("contact", bouncing), "restitution")
+    if sticking:
+        machine.lost(named("contact", sticking), "static friction; that of sliding is written")
 
 
 def _geoms(contact: ContactSpec, length: float, *, moves: bool) -> tuple[Geom, Geom] | None:

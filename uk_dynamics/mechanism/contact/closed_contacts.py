@@ -14,7 +14,7 @@ from uk_dynamics.arrays import Flags
 from uk_dynamics.constraints.rows import ConstraintTerms, HeldFeatures, HullRows, JointRow
 from uk_dynamics.core.contact import ConeSolution
 from uk_dynamics.core.equation import Solution
-from uk_dynamics.mechanism.contact.contact import Contact
+from uk_dynamics.mechanism.contact.contact import SLOW, Contact
 from uk_dynamics.mechanism.contact.impulses import ClosedRows, ImpactLaw, Pressing
 from uk_dynamics.mechanism.dynamics import SLIPS, STICKS, ContactTables, InterpretedDynamics
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
@@ -51,6 +51,7 @@ class ClosedContacts:
         # zero of joints that stick, which have no gap
         self._side = np.array([one.side for one in self.one_sided])
         self._friction = np.array([one.friction for one in self.one_sided])
+        self._static_friction = np.array([one.static_friction for one in self.one_sided])
         self._restitution = np.array([one.restitution for one in self.one_sided])
         self._poisson = any(one.poisson for one in self.one_sided)
         self._scale = mechanism.constraints.reference_scale
@@ -74,6 +75,8 @@ class ClosedContacts:
             for i in range(2)
         )
         self._dry = np.isfinite(self._coulomb)
+        # those whose friction is less once they slide, (k,)
+        self._falls = (self._static > self._coulomb) | (self._static_friction > self._friction)
         pins = mechanism.contact_friction.pins
         self._pinned = np.array([one.name in pins for one in self.one_sided], dtype=bool)
         # from the multipliers of all rows to the forces in loop joints that stick, (k, 3, m)
@@ -103,6 +106,7 @@ class ClosedContacts:
             ).astype(np.int64),
             part=np.column_stack((self._side / self._scale[self._rows], self._rubs)),
             friction=self._friction.copy(),
+            static_friction=self._static_friction.copy(),
             restitution=self._restitution.copy(),
             poisson=self._poisson,
             gap=np.where(self.bounds_speed, 0.0, self._side / self._scale[self._rows]),
@@ -177,7 +181,9 @@ class ClosedContacts:
         gap, rate = places.gap.tolist(), places.rate.tolist()
         for k, one in enumerate(self.one_sided):
             if one.dry is None:
-                told = forces[k, :3], one.friction, bool(unique[k]), one.name in sliding
+                slides = one.name in sliding or norm(places.slip[k]) > SLOW
+                mu = one.friction if slides else one.static_friction
+                told = forces[k, :3], mu, bool(unique[k]), one.name in sliding
                 yield Contact(one.name, gap[k], rate[k], places.slip[k, :2], *told)
 
     def _impulses(
@@ -186,12 +192,17 @@ class ClosedContacts:
         closed: NDArray[np.intp],  # which they are of
         speeds: Array,  # velocities before, (nv,)
         free: Array,  # velocities after it without impulses, (nv,)
-        loads: Array,  # impulses that press joints that stick, in N s or N·m s; NaN of others
+        stuck: Flags,  # which of all stuck before, (k,)
+        h: float,  # for how long forces act, in s
         multipliers: Array,  # of all rows with none of them, times the step, (m,)
     ) -> tuple[ConeSolution, Array]:
         """Impulses of closed constraints, their motion, and velocities after them, (nv,)."""
-        law = ImpactLaw(self._restitution[closed], self._friction[closed], self._poisson, RESTING)
-        pressing = Pressing(loads, self._load_map[closed], self._pinned[closed], multipliers)
+        friction = np.where(stuck, self._static_friction, self._friction)[closed]
+        law = ImpactLaw(self._restitution[closed], friction, self._poisson, RESTING)
+        loads = np.where(stuck, self._static, self._coulomb) * np.where(self._pinned, 1.0, h)
+        pressing = Pressing(
+            loads[closed], self._load_map[closed], self._pinned[closed], multipliers
+        )
         found, v = law.impulses(rows, speeds, free, pressing, self._last[closed])
         self._last[:] = 0.0
         self._last[closed] = found.forces

@@ -62,7 +62,7 @@ class ContactDynamics(ClosedContacts):
         """What a one-sided constraint can resist sliding with, in N or N·m, under its load."""
         if self._pinned[k]:
             return float(self._static[k]) * load
-        return float(self._static[k]) if self._dry[k] else float(self._friction[k]) * load
+        return float(self._static[k]) if self._dry[k] else float(self._static_friction[k]) * load
 
     def beginning(self, state: State, inputs: Inputs) -> Inputs:
         """The inputs with what closes, sticks and slides in the motion that begins at a state.
@@ -122,11 +122,10 @@ class ContactDynamics(ClosedContacts):
         closed = self.acting(state, inputs, active, closed)
         if not (places.rate[closed] < -SLOW).any():
             return None
-        still = norm(places.slip[closed], axis=1) <= SLOW
-        loads = np.where(still, self._static[closed], self._coulomb[closed])
+        stuck = (norm(places.slip, axis=1) <= SLOW) & (self._dry | (places.rate >= -SLOW))
         ready = self._prepare(state, inputs, active, closed, {})
         no_forces = np.zeros(self._load_map.shape[2])
-        found, v = self._impulses(ready, closed, state.v, state.v, loads, no_forces)
+        found, v = self._impulses(ready, closed, state.v, state.v, stuck, 0.0, no_forces)
         after = State(state.t, state.q, v)
         lost = self._dynamics.energy(state).kinetic - self._dynamics.energy(after).kinetic
         pressed = closed[(found.forces[:, 0] > 0.0) & ~self._dry[closed]]
@@ -185,7 +184,7 @@ class ContactDynamics(ClosedContacts):
         smooth = replace(inputs, active=replace(active, sliding=sliding))
         there = self._dynamics.evaluate(state, smooth)
         known = np.array([k in directions for k in touching], dtype=bool)
-        friction = np.where(known, 0.0, self._friction[touching])
+        friction = np.where(known, 0.0, self._static_friction[touching])
         loads = np.where(known, self._coulomb[touching], self._static[touching])
         pins = self._pinned[touching]
         pressing = Pressing(loads, self._load_map[touching], pins, self._multipliers(there))
@@ -207,8 +206,7 @@ class ContactDynamics(ClosedContacts):
         return onset, {
             k: modes.sliding[self.names[k]]
             for k in touching.tolist()
-            if self.names[k] in modes.sliding and self._static[k] > self._coulomb[k]
-            if k not in directions
+            if self.names[k] in modes.sliding and k not in directions and self._falls[k]
         }
 
     def contacts(self, state: State, inputs: Inputs, solution: Solution) -> Iterator[Contact]:
@@ -229,7 +227,7 @@ class ContactDynamics(ClosedContacts):
         forces[[name not in active.names for name in self.names]] = 0.0
         for k, direction in directions.items():
             forces[k, 1:] = -self._friction[k] * forces[k, 0] * direction
-        beyond = self._friction * forces[:, 0] - norm(forces[:, 1:], axis=1)
+        beyond = self._static_friction * forces[:, 0] - norm(forces[:, 1:], axis=1)
         rounding = 1e-9 * np.abs(forces).max(initial=0.0)
         beyond[self._dry | ~self._rubs[:, 0]] = np.inf
         if (~unique & ((forces[:, 0] < 0.0) | (beyond < -rounding))).any():

@@ -104,7 +104,7 @@ class ContactReactions(ClosedContacts):
             closed,
             rows.jacobian.reshape(-1, rows.width, nv)[:, :3].reshape(-1, nv),
             rows.force.reshape(nv, -1, rows.width)[:, :, :3].reshape(nv, -1),
-            np.where(drag.any(axis=1), 0.0, self._friction[closed]),
+            np.where(drag.any(axis=1), 0.0, self._static_friction[closed]),
             drag,
             np.array(holding, dtype=np.intp),
             tuple(moves[k, self._rubs[k]].T for k in holding),
@@ -128,7 +128,7 @@ class ContactReactions(ClosedContacts):
         more = len(multipliers) - self._load_map.shape[2]
         load_map = np.pad(self._load_map[closed], ((0, 0), (0, 0), (0, more)))
         pressing = Pressing(self._static[closed], load_map, self._pinned[closed], multipliers)
-        return rows, rows.solve(rows.jacobian @ free.qdd, self._friction[closed], pressing)
+        return rows, rows.solve(rows.jacobian @ free.qdd, self._static_friction[closed], pressing)
 
     def contacts(
         self,

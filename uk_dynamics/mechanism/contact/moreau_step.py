@@ -192,8 +192,7 @@ class ContactStepping(ClosedContacts):
         teeth = self.teeth(state.q)
         gap, normal = self.places(middle, teeth).gap, self._normal_rows(middle)[0]
         closes |= gap <= CLOSE
-        stuck = [one.sticking in before.names for one in self.one_sided]
-        loads = np.where(stuck, self._static, self._coulomb) * np.where(self._pinned, 1.0, h)
+        stuck = np.array([one.sticking in before.names for one in self.one_sided], dtype=bool)
         iterations, fell_back = 0, False
         closed, ready, v = np.flatnonzero(closes), None, state.v
         for turned in (False, True):
@@ -202,7 +201,7 @@ class ContactStepping(ClosedContacts):
                 free, multipliers = free + h * turn.qdd, multipliers + h * self._multipliers(turn)
             while True:
                 ready = ready or self._prepare(middle, inputs, active, closed, {})
-                found, v = self._impulses(ready, closed, state.v, free, loads[closed], multipliers)
+                found, v = self._impulses(ready, closed, state.v, free, stuck, h, multipliers)
                 iterations += found.iterations
                 fell_back |= found.fell_back
                 closes |= gap + 0.5 * h * normal @ v <= CLOSE

@@ -184,6 +184,7 @@ class ContactTables(NamedTuple):
     row: NDArray[np.int64]  # of the mechanism, in these directions, (k, d); below zero: none
     part: Array  # of that row, that a direction is, (k, d)
     friction: Array  # (k,)
+    static_friction: Array  # of those that stuck before a step, (k,)
     restitution: Array  # (k,)
     poisson: bool  # whether it is Poisson's, of impulses, not of velocities
     # of the residual of the first row, that the gap is, (k,); zero: it is always closed

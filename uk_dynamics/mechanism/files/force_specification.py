@@ -124,6 +124,7 @@ class ContactSpec:
     surface: Round | None = None  # of the parent; None: a plane
     box: Vector | None = None  # half edges of a box that the surface rounds, in m
     friction: float = 0.0  # μ, without unit
+    static_friction: float | None = None  # μ while it sticks; None: the same
     # relative velocity after an impact over that before it, or Poisson's, without unit
     restitution: float = 0.0
     # convex bodies of parent and child, and which of their points it is; None: no such contact
@@ -154,7 +155,7 @@ class ContactSpec:
             name,
             frames["parent"],
             frames["child"],
-            **given(data, "radius", "length", "friction", "restitution"),
+            **given(data, "radius", "length", "friction", "static_friction", "restitution"),
             surface=_surface(shape) if shape and not both else None,
             box=vector([0.5 * edge for edge in shape["size"]])
             if shape.get("type") == "box"

@@ -57,7 +57,8 @@ class OneSided:
     # of the constraint, with rows of order velocity, that holds while it sticks; None: it slides
     # without friction
     sticking: str | None = None
-    friction: float = 0.0  # μ, without unit
+    friction: float = 0.0  # μ while it slides, without unit
+    static_friction: float = 0.0  # μ while it sticks, at least the same
     restitution: float = 0.0  # without unit
     poisson: bool = False  # whether restitution is Poisson's, of impulses, not of velocities
     # Of a joint that sticks; None: it is a contact, stop or declared constraint
@@ -68,7 +69,12 @@ class OneSided:
             unit = "of the force in it" if self.dry.velocity is None else "N or N m"
             return f"sticks below {self.dry.static:g}, slides at {self.dry.coulomb:g} {unit}"
         restitution = "restitution" + " of impulses" * self.poisson
-        numbers = ("friction", self.friction), (restitution, self.restitution)
+        static = self.static_friction * (self.static_friction > self.friction)
+        numbers = (
+            ("friction", self.friction),
+            ("static friction", static),
+            (restitution, self.restitution),
+        )
         return ", ".join(f"{name} {value:g}" for name, value in numbers if value) or "smooth"
 
     @property
@@ -133,14 +139,22 @@ def one_sided_constraints(spec: MechanismSpec, model: RobotModel) -> Iterator[On
     for contact in spec.contacts:
         names = [name for name, _ in _parts(contact)]
         sticking = names[1] if len(names) > 1 else None
-        yield made(names[0], 1.0, sticking, contact.friction, contact.restitution)
+        static = contact.friction if contact.static_friction is None else contact.static_friction
+        if static < contact.friction or (static and not contact.friction):
+            raise MechanismFileError(
+                f"expected at least the friction of {contact.friction:g}, and that above 0, found"
+                f" {static:g}",
+                file=spec.file,
+                place=f"contacts.{contact.name.partition('.')[0]}.static_friction",
+            )
+        yield made(names[0], 1.0, sticking, contact.friction, static, contact.restitution)
     pins = (
         (f"{one.name}{_STICKING}", DryFriction(None, one.friction.coulomb, one.friction.static))
         for one in spec.constraints
         if one.friction is not None and one.friction.exact
     )
     for name, dry in (*_dry_frictions(spec, model), *pins):
-        yield OneSided(name, 0.0, name, friction=1.0, dry=dry)
+        yield OneSided(name, 0.0, name, 1.0, 1.0, dry=dry)
     restitution = {name: joint.stop_restitution for name, joint in spec.joints}
     for joint, side, _ in _hard_limits(spec, model):
         yield made(_stop(joint, side), side, restitution=restitution[joint])

@@ -22,6 +22,7 @@ from uk_dynamics.mechanism.resolution.robot_resolution import frame_name
 from uk_dynamics.model.urdf import ClosedLoops, RobotDescription
 
 _AXES = "xyz"
+_FRICTIONS = "friction", "static_friction"  # of contacts
 # Places of the moments in a matrix, as URDF names them.
 MOMENTS = {"ixx": (0, 0), "iyy": (1, 1), "izz": (2, 2), "ixy": (0, 1), "ixz": (0, 2)} | {
     "iyz": (1, 2)
@@ -98,7 +99,7 @@ def check_values(
             kind = "a finite number" if signed else "a finite number >= 0"
             raise InputError(f"found {value!s:.40}; give {kind}", file=file, place=place + name)
         if name.startswith("contacts."):
-            rubs = name.endswith(".friction")
+            rubs = name.endswith("friction")
             if not (number > 0.0 if rubs else number <= 1.0):
                 kind = "more than 0, without it there are other rows" if rubs else "0 to 1"
                 raise InputError(f"found {value!s:.40}; give {kind}", file=file, place=place + name)
@@ -175,7 +176,10 @@ def _of_contacts(spec: MechanismSpec) -> Iterator[tuple[str, str, tuple[Path, ..
     """Of entries with their points together; friction where there is some, which makes rows."""
     for name in dict.fromkeys(contact.name.partition(".")[0] for contact in spec.contacts):
         own = [k for k, c in enumerate(spec.contacts) if c.name.partition(".")[0] == name]
-        keys = ["friction"] * all(spec.contacts[k].friction for k in own) + ["restitution"]
+        keys = [
+            *(key for key in _FRICTIONS if all(getattr(spec.contacts[k], key) for k in own)),
+            "restitution",
+        ]
         for key in keys:
             yield f"contacts.{name}.{key}", "", tuple(("spec", "contacts", k, key) for k in own)
 
