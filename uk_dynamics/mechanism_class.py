@@ -289,13 +289,23 @@ class Mechanism(KinematicMechanism):
 
         return equilibrium(self, guess, hold=hold, efforts=efforts, stable=stable, t=t)
 
+    def beginning(self, state: State, inputs: Inputs | None = None) -> Inputs:
+        """The inputs with the contacts, stops and ropes that act in the motion that begins here.
+
+        With them an evaluator knows what is closed, sticks and slides. Errors are as of
+        :meth:`contacts`.
+        """
+        require_finite(self.model, state)
+        inputs = inputs or Inputs()
+        return ContactDynamics(self).beginning(state, inputs) if self.one_sided else inputs
+
     def contacts(self, state: State, inputs: Inputs | None = None) -> dict[str, Contact]:
         """What contacts, stops, ropes and other one-sided constraints do at a state, by name.
 
         Args:
             state: Where the mechanism is.
             inputs: What acts on it. Their ``active`` says what is closed; where it is None, that
-                follows from the motion that begins here.
+                follows from :meth:`beginning`.
 
         Raises:
             StateError: Wrong sizes, or numbers that are not finite.
@@ -307,7 +317,7 @@ class Mechanism(KinematicMechanism):
         dynamics, contacts = InterpretedDynamics(self), ContactDynamics(self)
         inputs = inputs or Inputs()
         if inputs.active is None:
-            inputs = contacts.beginning(state, inputs)
+            inputs = self.beginning(state, inputs)
         solution = dynamics.evaluate(state, inputs)
         return {one.name: one for one in contacts.contacts(state, inputs, solution)}
 

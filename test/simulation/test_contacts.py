@@ -93,6 +93,16 @@ def test_a_contact_that_strikes_or_is_inside_has_no_acceleration() -> None:
         block.contacts(start)
 
 
+def test_evaluators_take_contacts_that_inputs_name() -> None:
+    block, start = plank(0.02)
+    for backend in ("interpreted", "auto"):
+        dynamics = block.dynamics(backend)
+        assert dynamics.evaluate(start).qdd[2] == pytest.approx(-G)
+        inputs = block.beginning(start, block.inputs({"root.vx": 0.6 * 2.0 * G}))
+        qdd = dynamics.evaluate(start, inputs).qdd
+        np.testing.assert_allclose(qdd[:3], [0.1 * G, 0.0, 0.0], rtol=0, atol=1e-9)
+
+
 def test_what_is_above_falls() -> None:
     block, start = plank(0.0)
     start.q[2] = 0.5

@@ -4,7 +4,6 @@
 
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.exceptions import expect
-from uk_dynamics.mechanism.contact import ContactDynamics
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import State, Values
 from uk_dynamics.mechanism_class import Mechanism
@@ -13,9 +12,9 @@ from uk_dynamics.mechanism_class import Mechanism
 def forward_dynamics(mechanism: Mechanism, state: State, tau: Values | None = None) -> Solution:
     """Constrained acceleration and constraint forces (review (36)).
 
-    For many evaluations keep ``mechanism.dynamics()`` and call its ``evaluate``. Contacts, stops
-    and ropes close, stick and slide as the motion that begins at the state asks for;
-    :meth:`Mechanism.contacts` tells how.
+    Contacts, stops and ropes close, stick and slide as the motion that begins at the state asks
+    for; :meth:`Mechanism.contacts` tells how. For many evaluations keep ``mechanism.dynamics()``
+    and call its ``evaluate``, over contacts with ``mechanism.beginning(state, inputs)``.
 
     Args:
         mechanism: What moves.
@@ -30,7 +29,5 @@ def forward_dynamics(mechanism: Mechanism, state: State, tau: Values | None = No
     """
     expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')
     expect("state", state, State, "mechanism.start()")
-    inputs = mechanism.inputs(tau)
-    if mechanism.one_sided:
-        inputs = ContactDynamics(mechanism).beginning(state, inputs)
+    inputs = mechanism.beginning(state, mechanism.inputs(tau))
     return InterpretedDynamics(mechanism).evaluate(state, inputs)

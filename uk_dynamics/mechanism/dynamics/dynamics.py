@@ -47,6 +47,10 @@ class Dynamics(Protocol):
     def evaluate(self, state: State, inputs: Inputs | None = None) -> Solution:
         """Constrained acceleration and constraint forces at a state (review (36)).
 
+        Contacts, stops and ropes act where ``inputs.active`` names them, and are open elsewhere:
+        nothing is looked for here. :meth:`Mechanism.beginning` gives inputs that name those that
+        are closed, :func:`uk_dynamics.forward_dynamics` does both.
+
         Args:
             state: Where the mechanism is.
             inputs: What acts on it; None for nothing.

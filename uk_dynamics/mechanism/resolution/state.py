@@ -66,7 +66,8 @@ class Inputs:
         stabilize: Whether b contains the stabilisation of the constraints; simulations that project
             every step onto the constraints leave it out, since it makes the equation stiff.
         references: Samples that replace the references of structural constraints, by name.
-        active: Switchable constraints that are on; None: those that the mechanism file says.
+        active: Switchable constraints that are on, and contacts, stops and ropes that are closed;
+            None: those that the mechanism file says, and no contacts.
     """
 
     tau: Array | None = None
