@@ -242,3 +242,15 @@ def test_check_sees_a_rope_that_is_unwound(angle: float, problem: str) -> None:
     found = [one.problem for one in check(machine) if one.check == "rope"]
     assert len(found) == bool(problem)
     assert not problem or re.search(problem, found[0])
+
+
+@pytest.mark.parametrize(("x", "near"), [(-1.0, False), (-0.2, True), (0.1, True)])
+def test_check_sees_a_rope_that_leaves_its_drum_where_turns_jump(x: float, near: bool) -> None:
+    """A load above the drum, to which the rope goes down while all joints are at 0."""
+    machine = swing(", one_sided: at_most")
+    found = check(machine, positions={"winch": -3.0, "x": x, "z": 2.0 if near else 1.0})
+    problems = [one.problem for one in found if one.check == "rope"]
+    assert len(problems) == near
+    tilt = np.arcsin(R) - np.arcsin(R / np.hypot(x, 1.0))  # of the tangents to the drum
+    off = abs(np.copysign(np.pi - abs(np.arctan(x)), -x) - tilt)
+    assert not near or f"drum points.1 {off:.3g} rad off" in problems[0]

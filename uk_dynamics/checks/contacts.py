@@ -13,6 +13,7 @@ from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.mechanism.contact import CLOSE, ContactDynamics
 from uk_dynamics.mechanism.resolution import State
 
+_FAR_OFF = 0.75 * np.pi  # rad: from there on half a turn is near
 _HELD = 1e-9  # part of a row that the loops leave
 
 
@@ -62,6 +63,14 @@ def ropes(subject: Subject) -> Iterator[Finding]:
                     continue
                 problem = f"is {problem} points.{row.pulleys[k] - first} by {-way.arcs[k]:.3g} rad"
                 yield Finding("rope", "warning", (one.name,), f"{problem} at the start", remedy)
+            off = np.abs(way.arcs - row.middle - row.winding @ subject.assembly.q)
+            for k in np.flatnonzero((off > _FAR_OFF) & row.winding.any(axis=1)):
+                problem = (
+                    f"leaves the drum points.{row.pulleys[k] - first} {off[k]:.3g} rad off the"
+                    " direction in which its turns are counted: half a turn off they jump by one"
+                )
+                remedy = "let it leave nearer to where it starts while all joints are at 0"
+                yield Finding("rope", "warning", (one.name,), problem, remedy)
 
 
 def doubled(subject: Subject) -> Iterator[Finding]:
