@@ -40,7 +40,10 @@ def find_file(name: str | os.PathLike[str], kind: FileKind) -> tuple[Path, str]:
     shipped = resources.shipped_files(kind)
     if given in shipped:
         return shipped[given], f"{given}.yaml"
-    remedy = did_you_mean(nearest_file(given, shipped), f"shipped are: {', '.join(shipped)}")
+    every = f"shipped are: {', '.join(shipped)}; others are in examples/ of the source"
+    remedy = did_you_mean(nearest_file(given, shipped), every)
+    for example in (resources.share_directory() / "examples").glob(f"*/{given}.yaml"):
+        remedy = f"it is an example, {example}"
     raise MechanismFileError(f"neither a file nor a shipped {kind} file; {remedy}", file=given)
 
 
