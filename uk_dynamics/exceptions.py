@@ -49,9 +49,7 @@ class InputError(UkDynamicsError):
     """
 
     def __init__(self, problem: str, *, file: str = "", place: str = "") -> None:
-        self.problem = problem
-        self.file = file
-        self.place = place
+        self.problem, self.file, self.place = problem, file, place
         super().__init__(": ".join(part for part in (file, place, problem) if part))
 
     def located(self, *, file: str = "", place: str = "") -> InputError:
@@ -127,8 +125,7 @@ class UnknownNameError(InputError):
     def __init__(
         self, kind: str, name: str, candidates: Iterable[str], *, file: str = "", place: str = ""
     ) -> None:
-        self.kind = kind
-        self.name = name
+        self.kind, self.name = kind, name
         self.candidates = tuple(candidates)
         remedy = instead(name, self.candidates) or f"there is no {kind} at all"
         super().__init__(f'no {kind} "{name}"; {remedy}', file=file, place=place)
@@ -165,8 +162,7 @@ class ExpressionError(MechanismFileError):
     """
 
     def __init__(self, reason: str, *, column: int = 0, file: str = "", place: str = "") -> None:
-        self.reason = reason
-        self.column = column
+        self.reason, self.column = reason, column
         problem = f"column {column}: {reason}" if column else reason
         super().__init__(problem, file=file, place=place)
 
@@ -200,8 +196,7 @@ class AssemblyError(UkDynamicsError):
         problem: str = "",
         file: str = "",
     ) -> None:
-        self.reason = reason
-        self.file = file
+        self.reason, self.file = reason, file
         self.violations = dict(violations)
         self.configuration = dict(configuration)
         worst = sorted(self.violations.items(), key=lambda item: -item[1])[:3]
@@ -221,8 +216,7 @@ class ActivationError(UkDynamicsError):
     """
 
     def __init__(self, constraint: str, violation: float, limit: float) -> None:
-        self.constraint = constraint
-        self.violation = violation
+        self.constraint, self.violation = constraint, violation
         super().__init__(
             f'constraint "{constraint}" is {violation:.3g} m or rad away from its pose, more than '
             f"{limit:.3g}: bring it closer before it is switched on, or declare on_activation: "
@@ -261,9 +255,7 @@ class ExpressionValueError(UkDynamicsError):
     def __init__(
         self, owner: str, expression: str, part: str, values: Mapping[str, float], time: float
     ) -> None:
-        self.owner = owner
-        self.expression = expression
-        self.part = part
+        self.owner, self.expression, self.part = owner, expression, part
         self.values = dict(values)
         self.time = time
         at = ", ".join(f"{name} = {value:.6g}" for name, value in self.values.items())
@@ -282,8 +274,7 @@ class DelayError(UkDynamicsError):
     """
 
     def __init__(self, delay: float, longest: float) -> None:
-        self.delay = delay
-        self.longest = longest
+        self.delay, self.longest = delay, longest
         super().__init__(
             f"a command takes effect {delay:.3g} s after its state, {longest:.3g} s at most are"
             " predicted"

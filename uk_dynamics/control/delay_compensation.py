@@ -73,8 +73,7 @@ class DelayPrediction:
         for name, value in (("delay", delay), ("longest", longest)):
             if not 0.0 <= value < np.inf:
                 raise InputError(f"expected a time in s, found {value}", place=name)
-        self.delay = delay
-        self.longest = longest
+        self.delay, self.longest = delay, longest
         met = 0.0 if tasks is None else tasks.met_delay
         self._unpredicted = met + NEGLIGIBLE_DELAY * (period or 0.0)
         self._matrix = mechanism.actuators.matrix

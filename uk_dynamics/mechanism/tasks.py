@@ -57,8 +57,7 @@ class Tasks:
         """
         expect("spec", spec, TasksSpec, "TasksSpec.from_text(...)")
         expect("mechanism", mechanism, ResolvedMechanism, 'Mechanism.from_file("five_bar")')
-        self.spec = spec
-        self.mechanism = mechanism
+        self.spec, self.mechanism = spec, mechanism
         frames = attached_frames(spec.tasks, mechanism.model.link_names, spec.file, "tasks")
         self.model = mechanism.extended_model(frames)
         constraints = tuple(

@@ -170,8 +170,7 @@ class CompiledServo:
         """Load the library; compile it when it is not in the cache; try it, unless verified."""
         library = library_of(tasks)
         layout = ServoLayout(tasks)
-        self._tasks = tasks
-        self._otherwise = otherwise
+        self._tasks, self._otherwise = tasks, otherwise
         self.layout = self._layout = layout
         tables = None if tasks.mechanism.local is None else ClusterTables(tasks.mechanism)
         self.call = self._call = ServoCall(library, layout, tables, memory)

@@ -90,9 +90,7 @@ class CompiledReactions:
     __slots__ = ("_answers", "_force", "_owner")
 
     def __init__(self, answers: Array, force: Array, owner: CompiledStructure) -> None:
-        self._answers = answers
-        self._force = force
-        self._owner = owner
+        self._answers, self._force, self._owner = answers, force, owner
 
     @property
     def method(self) -> Method:
@@ -151,9 +149,7 @@ class CompiledSolution(Solution):
     """Fresh inputs and answers of one compiled evaluation."""
 
     def __init__(self, qdd: Array, answers: Array, owner: CompiledStructure) -> None:
-        self.qdd = qdd
-        self._answers = answers
-        self._owner = owner
+        self.qdd, self._answers, self._owner = qdd, answers, owner
 
     def _find(self, result: Result[Any, Any]) -> Any:
         return self._owner.read(result, self._answers)

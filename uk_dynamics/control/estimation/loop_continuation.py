@@ -91,11 +91,8 @@ class LoopContinuation:
     def __init__(
         self, rows: LoopRows, model: RobotModel, places: Indices, split: Split, tolerance: float
     ) -> None:
-        self._rows = rows
-        self._model = model
-        self._places = places
-        self._split = split
-        self._tolerance = tolerance
+        self._rows, self._model, self._places = rows, model, places
+        self._split, self._tolerance = split, tolerance
         self._still = np.zeros(len(rows.names))
         self._last_regular: LoopFactors | None = None
         self.residual = 0.0  # largest residual before the last correction, in m or rad

@@ -118,9 +118,7 @@ class StateCompletion:
             AssemblyError: The loops do not close at the initial guess.
         """
         expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')
-        self.mechanism = mechanism
-        self.jump = jump
-        self.largest_misfit = largest_misfit
+        self.mechanism, self.jump, self.largest_misfit = mechanism, jump, largest_misfit
         self.encoders = Encoders(mechanism, measured)
         self._model = mechanism.model
         self._held = np.isnan(self._model.by_velocity(self._model.neutral()))  # velocities of bases

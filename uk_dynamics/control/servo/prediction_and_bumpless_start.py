@@ -38,8 +38,7 @@ class Prediction:
 
     def __init__(self, model: RobotModel, period: float, memory: Mapping[str, Array]) -> None:
         """Keep what is remembered in arrays on which C works too: fields of the layout."""
-        self._model = model
-        self.period = period
+        self._model, self.period = model, period
         self._known, self._t = memory["past_known"], memory["past_t"]
         self._v, self._qdd = memory["past_v"], memory["measured_qdd"]
         self._qdd_known = memory["acceleration_known"]

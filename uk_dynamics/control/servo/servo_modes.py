@@ -108,9 +108,7 @@ class ServoModes:
         names = mechanism.actuators.names
         allocation = tasks.allocation if tasks else Allocation.given(mechanism.actuators)
         weights = dict(zip(names, allocation.weights.tolist(), strict=True))
-        self.mechanism = mechanism
-        self.tasks = tasks
-        self.control_period = control_period
+        self.mechanism, self.tasks, self.control_period = mechanism, tasks, control_period
         self.servo: ServoController | None = None  # the law of ``tasks``
         # holds the position at which it is selected
         given: Any = {"weights": weights, "control_period": control_period, "backend": backend}

@@ -87,8 +87,7 @@ class ServoSettings:
             raise InputError(problem, place="control_period")
         if not 0.0 <= blend_time < np.inf:
             raise InputError(f"expected a time in s, found {blend_time}", place="blend_time")
-        self.mechanism = mechanism
-        self.tasks = tasks
+        self.mechanism, self.tasks = mechanism, tasks
         self.memory = memory = ControlMemory(tasks)
         self.blend_time = blend_time
         if active is not None and not isinstance(active, ActiveConstraints):

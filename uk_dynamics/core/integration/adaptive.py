@@ -77,11 +77,9 @@ class AdaptiveStepper:
     ) -> None:
         """Start at a state; SimulationError: the acceleration there is not finite."""
         limits = tolerances or Tolerances()
-        self._space = space
-        self._acceleration = acceleration
+        self._space, self._acceleration = space, acceleration
         self._accelerations = accelerations or self._one_by_one
-        self._names = names
-        self._project = project
+        self._names, self._project = names, project
         self._method: AdaptiveMethod = method
         self._tolerances = limits
         self._base = np.array(q, dtype=float)

@@ -101,9 +101,7 @@ class PseudoinverseRows:
     ) -> None:
         """Hold what is known."""
         self.rank = rank  # rank that the pseudoinverse decided on
-        self._rows = rows
-        self._scaling = scaling
-        self._inverse = inverse
+        self._rows, self._scaling, self._inverse = rows, scaling, inverse
         self._tolerance = rank_tolerance
 
     @property

@@ -35,8 +35,7 @@ class Hierarchical(WhitenedCoordinates):
         clearance: Array | None = None,
     ) -> None:
         """Factor; see :func:`uk_dynamics.core.solver_methods.factorize`."""
-        self.mass = mass
-        self.A = A
+        self.mass, self.A = mass, A
         # rows of each level, the first enforced first
         self.levels = tuple(levels) if levels is not None else (np.arange(len(A)),)
         self._natural_scale = natural_scale

@@ -14,8 +14,7 @@ from uk_dynamics.constraints.rows import ConstraintTerms
 from uk_dynamics.core.equation import PfaffianSystem, integrability
 from uk_dynamics.exceptions import SimulationError, UndeterminedMotionError
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism.resolution import ResolvedMechanism, State
 
 Verdict = Literal["holonomic", "nonholonomic", "not of velocities", "not linear in velocities"]
 Point = tuple[float, Array]

@@ -16,8 +16,7 @@ from uk_dynamics.mechanism.dynamics import (
     goes_over_contacts,
     roll_each,
 )
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.resolution.state import Inputs, Plan, Rollout, State
+from uk_dynamics.mechanism.resolution import Inputs, Plan, ResolvedMechanism, Rollout, State
 
 
 class InterpretedContactDynamics(InterpretedDynamics):

@@ -15,8 +15,7 @@ from uk_dynamics.core import (
 )
 from uk_dynamics.core.linalg import mass_factor
 from uk_dynamics.core.tree import TreeInertia
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.resolution.state import DynamicsTerms, Inputs
+from uk_dynamics.mechanism.resolution import DynamicsTerms, Inputs, ResolvedMechanism
 from uk_dynamics.model.kinematics import Workspace
 
 
@@ -71,8 +70,7 @@ class EquationTerms:
     def __init__(
         self, mechanism: ResolvedMechanism, workspace: Workspace, rows: StructuralRows
     ) -> None:
-        self._workspace = workspace
-        self._rows = rows
+        self._workspace, self._rows = workspace, rows
         self._gains = rows.constraints.damping, rows.constraints.stiffness
         # Without stabilisation nothing but its spring and damper holds a compliant row.
         compliant = ~mechanism.hierarchy.rigid

@@ -94,8 +94,7 @@ class _Translator:
     """Says in one line what a validation error means for the person who wrote the file."""
 
     def __init__(self, schema: dict[str, Any], kind: FileKind) -> None:
-        self.schema = schema
-        self.kind = kind
+        self.schema, self.kind = schema, kind
 
     def rank(self, error: jsonschema.ValidationError, data: object) -> tuple[object, ...]:
         """Order by place in the file; a misspelt key before the key that it leaves missing."""

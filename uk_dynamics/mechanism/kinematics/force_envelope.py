@@ -24,8 +24,7 @@ from uk_dynamics.exceptions import InputError, expect_names
 from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics
 from uk_dynamics.mechanism.kinematics.jacobian import twist_map
 from uk_dynamics.mechanism.kinematics.loop_motion import LoopMotion
-from uk_dynamics.mechanism.resolution.named_values import Point
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution import Point, ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array, State
 
 WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")

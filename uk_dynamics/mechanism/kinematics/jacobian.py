@@ -14,8 +14,7 @@ from uk_dynamics.core.linalg import skew
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.kinematics.independent_coordinates import IndependentCoordinates
 from uk_dynamics.mechanism.kinematics.loop_motion import LoopMotion, Positions, states_of
-from uk_dynamics.mechanism.resolution.named_values import Point, placed
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution import Point, ResolvedMechanism, placed
 from uk_dynamics.mechanism.resolution.state import Array
 
 Of = Literal["motors", "independent", "all"]

@@ -13,8 +13,7 @@ from uk_dynamics.mechanism.kinematics.inverse_and_forward_kinematics import (
 from uk_dynamics.mechanism.kinematics.jacobian import frame_jacobian, transmission
 from uk_dynamics.mechanism.kinematics.loop_motion import Positions, states_of
 from uk_dynamics.mechanism.kinematics.singularities import dexterity, nearest_singularity
-from uk_dynamics.mechanism.resolution.named_values import Point
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution import Point, ResolvedMechanism
 
 
 class KinematicMechanism(ResolvedMechanism):

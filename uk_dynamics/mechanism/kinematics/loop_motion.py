@@ -15,8 +15,7 @@ from uk_dynamics.arrays import Array, Indices, Values
 from uk_dynamics.core.linalg import RowBasis
 from uk_dynamics.exceptions import StateError
 from uk_dynamics.mechanism.dynamics.arguments import require_finite
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
-from uk_dynamics.mechanism.resolution.state import State
+from uk_dynamics.mechanism.resolution import ResolvedMechanism, State
 
 #: One state or many: a state, positions by name, (nq,) or (K, nq); None is the initial guess.
 Positions = State | Values | None

@@ -26,8 +26,7 @@ from uk_dynamics.mechanism.assembly.assembly import assemble
 from uk_dynamics.mechanism.assembly.assembly_search import Search
 from uk_dynamics.mechanism.kinematics.jacobian import TWIST, motor_map, twist_map
 from uk_dynamics.mechanism.kinematics.loop_motion import LoopMotion, Positions, states_of
-from uk_dynamics.mechanism.resolution.named_values import Point
-from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
+from uk_dynamics.mechanism.resolution import Point, ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import Array
 
 Kind = Literal["loops", "motors", "task"]

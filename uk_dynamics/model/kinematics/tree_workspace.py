@@ -51,8 +51,7 @@ class TreeWorkspace(Workspace):
         self._mass = np.array([body.mass for body in found])
         self._center = _stacked([body.center for body in found], (3,))
         self._inertias = _stacked([body.inertia for body in found], (3, 3))
-        self._armature = armature
-        self._gravity = gravity
+        self._armature, self._gravity = armature, gravity
         # R(q) = 1 + sin q [a] + (1 − cos q) [a]², applied to the fixed rotation at once
         cross = skew(self._axis)
         self._sine = self._rotation @ cross

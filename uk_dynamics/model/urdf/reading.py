@@ -63,8 +63,7 @@ class _Reader:
     """Walks over one ``<robot>`` element and collects warnings on the way."""
 
     def __init__(self, robot: ET.Element, source: str, warnings: Iterable[str]) -> None:
-        self.robot = robot
-        self.source = source
+        self.robot, self.source = robot, source
         self.warnings = list(warnings)
         self.complaints: dict[str, list[str]] = {}
         self.mimics: list[Mimic] = []

@@ -60,8 +60,7 @@ class MotionObserver(Node):
         super().__init__("demo", start_parameter_services=False)
         self.samples: list[Sample] = []
         self.diagnostics: dict[str, dict[str, str]] = {}
-        self._tasks = tasks
-        self._mechanism = mechanism
+        self._tasks, self._mechanism = tasks, mechanism
         self._dynamics = InterpretedDynamics(mechanism)
         self.tracking_error = Marker(mechanism, tasks).tracking_error  # of a state, (mt,), m or rad
         problems = MessageProblems(self)

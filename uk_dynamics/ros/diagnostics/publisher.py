@@ -60,8 +60,7 @@ class DiagnosticsPublisher:
         self, node: Node, subject: str, fill: Callable[[Report], None], hardware: str = ""
     ) -> None:
         """``fill`` fills a report about a subject."""
-        self.hardware = hardware
-        self._node = node
+        self.hardware, self._node = hardware, node
         self._name = f"{node.get_fully_qualified_name().lstrip('/')}: {subject}"
         self._fill = fill
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)

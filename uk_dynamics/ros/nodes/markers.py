@@ -57,9 +57,7 @@ class MarkerMessages:
     def __init__(
         self, frame_id: str, constraints: tuple[str, ...], tasks: tuple[str, ...], size: float
     ) -> None:
-        self._frame_id = frame_id
-        self._constraints = constraints
-        self._tasks = tasks
+        self._frame_id, self._constraints, self._tasks = frame_id, constraints, tasks
         self._size = size
         self._force_scale, self._torque_scale = ArrowScale(), ArrowScale()
         self._drawn: set[tuple[str, int]] = set()

@@ -50,9 +50,7 @@ class CommandAuthority:
     ) -> None:
         """Prepare."""
         self.driving = False  # whether this activation commands the motors or is about to
-        self._required = required
-        self._on_loss = on_loss
-        self._clock = clock
+        self._required, self._on_loss, self._clock = required, on_loss, clock
         self._generation = 0
         self._end: int | None = None
         self._revoked = False

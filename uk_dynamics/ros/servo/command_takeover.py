@@ -45,8 +45,7 @@ class CommandTakeover:
     def __init__(self, *, deactivates: bool, clock: Callable[[], int] = time.monotonic_ns) -> None:
         """``deactivates``: a controller of ros2_control is named; ``clock``: steady, in ns."""
         self.phase = Phase.IDLE  # who is in command
-        self._deactivates = deactivates
-        self._clock = clock
+        self._deactivates, self._clock = deactivates, clock
         self._generation: int | None = None
         self._heard: int | None = None
         self._deadline = 0

@@ -74,8 +74,7 @@ class SafeStop:
     ) -> None:
         """``send`` commands efforts (motors,); ``at_the_end`` follows the ramp, or at once."""
         self.reason = ""
-        self._node = node
-        self._settings = settings
+        self._node, self._settings = node, settings
         self._send, self._at_the_end, self._clock = send, at_the_end, clock
         self._timer: Timer | None = None  # of the ramp, while there is one
 

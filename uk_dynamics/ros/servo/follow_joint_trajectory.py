@@ -118,12 +118,8 @@ class FollowJointTrajectory:
         state: Callable[[], State | None],
     ) -> None:
         """``state()`` has the time of the references; None while no tasks are followed."""
-        self._action = action
-        self._node = node
-        self._tasks = tasks
-        self._trajectories = trajectories
-        self._live = live
-        self._problems = problems
+        self._action, self._node, self._tasks = action, node, tasks
+        self._trajectories, self._live, self._problems = trajectories, live, problems
         self._state = state
         self._workspace = tasks.model.workspace()
         self._goal: _Goal | None = None

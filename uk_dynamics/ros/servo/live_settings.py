@@ -37,8 +37,7 @@ class LiveSettings:
 
     def __init__(self, settings: Parameters, modes: ServoModes) -> None:
         """Declare the parameters, and apply the values given at the start."""
-        self._settings = settings
-        self._modes = modes
+        self._settings, self._modes = settings, modes
         self._motors = modes.mechanism.actuators.names
         self._by_trajectory = settings["command_mode"] == TRAJECTORY
         gains = {name: self._gains(name) for name in (modes.tasks.names if modes.tasks else ())}
@@ -180,8 +179,7 @@ class GainCheck:
 
     def __init__(self, modes: ServoModes, settings: Parameters) -> None:
         """Prepare; ``settings`` has the gains of mode hold."""
-        self._modes = modes
-        self._settings = settings
+        self._modes, self._settings = modes, settings
         self._checked: object = None
         self._warnings: tuple[str, ...] = ()
 

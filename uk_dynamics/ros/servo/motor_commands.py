@@ -48,8 +48,7 @@ class MotorCommands(ABC):
     def __init__(
         self, node: Node, settings: Parameters, mechanism: Mechanism, authority: CommandAuthority
     ) -> None:
-        self._authority = authority
-        self._settings = settings
+        self._authority, self._settings = authority, settings
         self._idle = np.zeros(len(mechanism.actuators))
         self.publisher = node.create_publisher(self.kind, command_topic(settings), COMMAND_QOS)
         # simulations wait for commands; on simulated time, and in lockstep, each one counts

@@ -69,8 +69,7 @@ class ServoLoop:
         self.commands = COMMANDS[settings["command_mode"]](node, settings, mechanism, authority)
         self.running = False
         self._log = node.get_logger()
-        self._settings = settings
-        self._stop = stop
+        self._settings, self._stop = settings, stop
         self._interpreted = InterpretedDynamics(mechanism)
         self._by_trajectory = settings["command_mode"] == TRAJECTORY
         chosen = selection if self._by_trajectory else prediction_selection

@@ -57,9 +57,7 @@ class StateGuard:
         self._names, self._model = model.velocity_names, model
         self._speed_limit = model.velocity_limit
         self._slowness = 1.0 / np.maximum(model.velocity_limit, _SLOWEST)
-        self._settings = settings
-        self._simulated = simulated
-        self._clock = clock
+        self._settings, self._simulated, self._clock = settings, simulated, clock
         self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)
         self._expected = np.zeros(model.nq)  # where velocities led from the begin of the window
         self.forget()

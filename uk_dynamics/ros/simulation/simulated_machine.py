@@ -47,14 +47,12 @@ class SimulatedMachine:
         ``references`` are samples that replace those of structural constraints, read in every step.
         Commands act after ``delay``, in s, to the nearest step.
         """
-        self.mechanism = mechanism
-        self.step_size = step_size
+        self.mechanism, self.step_size = mechanism, step_size
         self._take_step = FIXED_METHODS[integrator].step
         self.dynamics = dynamics or InterpretedDynamics(mechanism)
         self._motion: Motion | None = None
         self._contacts = ContactStepping(mechanism) if mechanism.one_sided else None
-        self._integrator = integrator
-        self._references = references
+        self._integrator, self._references = integrator, references
         self._start = start or mechanism.start()
         self._limits = mechanism.actuators.effort_limits
         self._delay = delay

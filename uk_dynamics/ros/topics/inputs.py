@@ -107,8 +107,7 @@ class StructureInput:
         # published stamp, else the first stamp received. A stamp is published for mechanisms that
         # depend on t
         self.origin = origin or TimeOrigin(simulated=simulated)
-        self._mechanism = mechanism
-        self._problems = problems
+        self._mechanism, self._problems = mechanism, problems
         self._on_switched = on_switched
         self._live = LiveReferences(problems, mechanism.references, mechanism.spec.constraints)
         if mechanism.hierarchy.switchable or mechanism.one_sided:
@@ -282,8 +281,7 @@ class EffortInput:
         reader = EffortReader(mechanism.actuators, mechanism.model.velocity_names)
         self.efforts = reader.efforts
         self.watchdog = Watchdog()
-        self._problems = problems
-        self._topic = topic
+        self._problems, self._topic = problems, topic
         # what is wrong with the stamp of a command ``by_joint``
         self.accept: Callable[[Time], str] | None = None
         self.on_command: Callable[[], None] | None = None  # called after each valid command

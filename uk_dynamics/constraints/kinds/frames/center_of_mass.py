@@ -13,10 +13,8 @@ from uk_dynamics.constraints.kinds.frames.frame import random_axes
 from uk_dynamics.constraints.kinds.keys import several
 from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.kinds.selections import AXES
-from uk_dynamics.constraints.rows.mass_points import MassPoints
-from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
+from uk_dynamics.constraints.rows import FrameKinematics, MassPoints, cross
 from uk_dynamics.constraints.rows.row import ConstraintTerms, Direction, RobotRow, Row, RowFamily
-from uk_dynamics.constraints.rows.vectors import cross
 from uk_dynamics.exceptions import located
 
 

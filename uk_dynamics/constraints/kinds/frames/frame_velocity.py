@@ -13,10 +13,9 @@ from uk_dynamics.constraints.kinds import keys
 from uk_dynamics.constraints.kinds.frames.frame import random_axes
 from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
 from uk_dynamics.constraints.kinds.selections import AXES, ROTATION_AXES
+from uk_dynamics.constraints.rows import FrameKinematics, RelativeTwist, apply, cross, dot
 from uk_dynamics.constraints.rows.frame_rows import couple, force_through
-from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, Row, RowFrames
-from uk_dynamics.constraints.rows.vectors import apply, cross, dot
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,8 @@ from uk_dynamics.constraints.kinds import keys
 from uk_dynamics.constraints.kinds.frames.center_of_mass import CenterOfMass
 from uk_dynamics.constraints.kinds.frames.frame import random_axes
 from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
-from uk_dynamics.constraints.rows.mass_points import MassPoints
-from uk_dynamics.constraints.rows.relative_motion import FrameKinematics
+from uk_dynamics.constraints.rows import FrameKinematics, MassPoints, apply, cross
 from uk_dynamics.constraints.rows.row import ConstraintTerms, RobotRow, Row, RowFamily
-from uk_dynamics.constraints.rows.vectors import apply, cross
 from uk_dynamics.exceptions import located
 
 _LABELS = ("x", "y", "z", "rx", "ry", "rz")

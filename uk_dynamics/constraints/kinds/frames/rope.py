@@ -11,10 +11,8 @@ import numpy as np
 from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.kinds.keys import direction, number, unit_axis
 from uk_dynamics.constraints.kinds.kind import Data, Kind, SampleRobot, Setting, random_axis
-from uk_dynamics.constraints.rows.mass_points import MassPoints
-from uk_dynamics.constraints.rows.rope_rows import RopeRow
+from uk_dynamics.constraints.rows import MassPoints, RopeRow, apply, cross
 from uk_dynamics.constraints.rows.row import Direction, Row
-from uk_dynamics.constraints.rows.vectors import apply, cross
 from uk_dynamics.exceptions import MechanismFileError, inside, located
 from uk_dynamics.model import RobotModel
 from uk_dynamics.model.urdf import WORLD
