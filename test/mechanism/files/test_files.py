@@ -435,3 +435,8 @@ def test_mistakes_in_contacts_are_told_with_what_was_found_and_what_is_valid(ent
     contact = f"{{parent: {{link: world}}, child: {{link: foot}}, {entry}}}"
     with pytest.raises(MechanismFileError, match=r"contacts\.sole\." + problem):
         MechanismSpec.from_text(f"schema: 1\ncontacts: {{sole: {contact}}}\n")
+
+
+def test_the_name_of_an_example_is_answered_with_its_path() -> None:
+    with pytest.raises(MechanismFileError, match=r"an example, .*/plantigrade/plantigrade\.yaml"):
+        MechanismSpec.from_file("plantigrade")
