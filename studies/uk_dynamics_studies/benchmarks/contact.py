@@ -147,6 +147,9 @@ def _mujoco(mechanism: Mechanism, steps: int) -> _Run:
     (text,) = export.texts.values()
     if any(contact.surface is not None for contact in mechanism.spec.contacts):
         raise PeerError("it has contacts that are not with planes")
+    for remark in export.remarks:
+        if remark.lost and remark.subject.startswith("force"):
+            raise PeerError(f"{remark.subject}: {remark.reason}")
     spec = mujoco.MjSpec.from_string(text)
     spec.compiler.balanceinertia = True
     spec.option.timestep = _STEP

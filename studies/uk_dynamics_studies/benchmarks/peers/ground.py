@@ -57,6 +57,8 @@ def passive_joints(mechanism: Mechanism, engine: str) -> Array:
         PeerError: There is more than that, which differs in the engine.
     """
     model = mechanism.model
+    if mechanism.spec.forces:
+        raise PeerError(f"forces of the file are not taken to {engine}")
     found, friction = np.zeros((model.nv, 3)), model.friction.copy()
     found[:, 0] = model.damping
     for name, spec in mechanism.spec.joints:
