@@ -163,8 +163,7 @@ class ExpressionError(MechanismFileError):
 
     def __init__(self, reason: str, *, column: int = 0, file: str = "", place: str = "") -> None:
         self.reason, self.column = reason, column
-        problem = f"column {column}: {reason}" if column else reason
-        super().__init__(problem, file=file, place=place)
+        super().__init__(f"column {column}: {reason}" if column else reason, file=file, place=place)
 
     def at_column(self, column: int) -> ExpressionError:
         """Return the same mistake with its column; what it already knows is kept."""

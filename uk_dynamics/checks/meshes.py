@@ -16,8 +16,7 @@ def meshes(subject: Subject) -> Iterator[Finding]:
     touching: dict[MeshFile, dict[str, None]] = {}
     for contact in subject.mechanism.spec.contacts:
         for mesh in contact.meshes:
-            entry = contact.name.rpartition(".")[0] or contact.name
-            touching.setdefault(mesh, {})[entry] = None
+            touching.setdefault(mesh, {})[contact.name.rpartition(".")[0] or contact.name] = None
     for mesh, entries in touching.items():
         if (part := hollow_part(mesh)) > _HOLLOW:
             yield Finding(

@@ -97,8 +97,7 @@ class ConeProgram(NamedTuple):
             again = self._solve(cost, -toward, equal, wanted)
             x = closest if again is None else again
         joints = tuple((g + G[:, :nu] @ x[:nu], G[:, nu:]) for g, G in self.joints)
-        fixed = self._replace(lower=np.zeros(0), upper=np.zeros(0), joints=joints)
-        r = fixed._solve(
+        r = self._replace(lower=np.zeros(0), upper=np.zeros(0), joints=joints)._solve(
             np.ones(count), np.zeros(count), self.contact, wanted - self.motor @ x[:nu]
         )
         forces = (x[nu:] if r is None else r).reshape(-1, 3)
@@ -146,13 +145,12 @@ class ConeProgram(NamedTuple):
         settings = clarabel.DefaultSettings()
         settings.verbose = False
         settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE
-        solver = clarabel.DefaultSolver(
+        found = clarabel.DefaultSolver(
             sparse.diags_array(cost).tocsc(),
             linear,
             sparse.csc_matrix(np.vstack(rows)),
             np.concatenate(offsets),
             cones,
             settings,
-        )
-        found = solver.solve()
+        ).solve()
         return None if str(found.status) not in ("Solved", "AlmostSolved") else np.array(found.x)

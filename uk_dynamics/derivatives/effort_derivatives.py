@@ -342,5 +342,4 @@ def _independent_tasks(response: Array, A_t: Array) -> NDArray[Any]:
     norms = np.linalg.norm(C, axis=1)
     scaled = C / np.where(norms > 0.0, norms, 1.0)[:, None]
     _, R, order = scipy.linalg.qr(scaled.T, mode="economic", pivoting=True)
-    rank = int((np.abs(np.diag(R)) > SERVED).sum())
-    return np.sort(order[:rank])
+    return np.sort(order[: int((np.abs(np.diag(R)) > SERVED).sum())])

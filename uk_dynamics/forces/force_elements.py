@@ -112,8 +112,7 @@ class LineSprings:
         point, line, length = self._lines(kinematics)
         directed = above(self._directed, 0.5)
         part = where(directed, self._sum(length) - self._rest, 1.0)
-        divisor = where(directed[self._of], length, 1.0)
-        tension = (self._stiffness * part)[self._of] / divisor
+        tension = (self._stiffness * part)[self._of] / where(directed[self._of], length, 1.0)
         if not self.conservative:
             distance = at_least(length, _SHORTEST)
             speed = dot(line, self._pairs.twist(kinematics, v).linear) / distance

@@ -120,5 +120,4 @@ def _of_body(
 def _length(mechanism: Mechanism) -> float:
     """What counts as the size of a link, in m."""
     joints = [joint.pose.translation for joint in mechanism.model.description.joints]
-    longest = max((float(np.linalg.norm(x)) for x in joints), default=0.0)
-    return longest or mechanism.size or 1.0
+    return max((float(np.linalg.norm(x)) for x in joints), default=0.0) or mechanism.size or 1.0

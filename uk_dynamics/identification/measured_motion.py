@@ -220,8 +220,7 @@ def _closed(
             )
         q[k], v[k], misfit[k] = found.q, found.v, found.misfit
         bound = bound_acceleration(dynamics.terms(State(t, q[k], v[k]), UNSTABILIZED))
-        left = accelerations[k] - bound[encoders.columns]
-        qdd[k] = bound + completion.sensitivity() @ left
+        qdd[k] = bound + completion.sensitivity() @ (accelerations[k] - bound[encoders.columns])
         if progress is not None and k:
             progress(t - times[k - 1])
     return Motions(times, q, v, qdd, efforts), misfit

@@ -14,8 +14,7 @@ Event = tuple[float, Mapping[str, bool]]
 
 def ticks(start: float, duration: float, period: float) -> Array:
     """Start, then multiples of the period after it, and the end, in s."""
-    count = int(np.floor(duration / period + 1e-9))
-    found: Array = start + period * np.arange(count + 1.0)
+    found: Array = start + period * np.arange(int(np.floor(duration / period + 1e-9)) + 1.0)
     end = start + duration
     if end - found[-1] < 1e-9 * period:
         found[-1] = end

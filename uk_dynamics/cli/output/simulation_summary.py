@@ -78,8 +78,7 @@ def summary_table(summary: dict[str, Any]) -> str:
         rows.append(("contacts", told))
     if summary["largest_tracking_error_row"]:
         final = f"; at the end {summary['final_tracking_error']:.1e}"
-        worst = _worst(summary, "largest_tracking_error")
-        rows.append(("largest tracking error", worst + final))
+        rows.append(("largest tracking error", _worst(summary, "largest_tracking_error") + final))
     if set(summary["statuses"]) != {"OK"}:
         counts = (f"{name}: {count}" for name, count in summary["statuses"].items())
         rows.append(("status of samples", ", ".join(counts)))

@@ -81,8 +81,7 @@ class Elimination(IndependentRows):
             inverse = self._metric[k] = 1.0 / below.pop(k)
             lower = self._lower[k] = {i: x * inverse for i, x in below.items()}
             for j in sorted(lower):
-                rest = {i: x for i, x in below.items() if i >= j}
-                subtract_multiple(columns[j], lower[j], rest)
+                subtract_multiple(columns[j], lower[j], {i: x for i, x in below.items() if i >= j})
 
     def _substitute(self, b: Sparse) -> Sparse:
         """The motion in pivot columns with which rows become b, by row."""

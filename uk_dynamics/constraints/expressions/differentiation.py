@@ -185,8 +185,7 @@ def differentiate(expression: Expression, declared: Order | None = None) -> RowD
     in_time = _motion([expression])
     rate = differentiator.along(expression, in_time) if order == "position" else expression
     bias = differentiator.along(rate, _motion([rate]))
-    residual = expression if order == "position" else ZERO
-    return RowDerivatives(order, gradient, bias, rate, residual)
+    return RowDerivatives(order, gradient, bias, rate, expression if order == "position" else ZERO)
 
 
 def _motion(expressions: list[Expression]) -> dict[Variable, Expression]:

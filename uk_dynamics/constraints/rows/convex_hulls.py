@@ -268,8 +268,7 @@ def _corner_on_face(on: Placed, face: int, over: Placed, corner: int, swapped: b
 def _over_face(one: Placed, other: Placed, face: int, swapped: bool) -> Iterator[Touch]:
     """Pairs of a face and of that which looks at it most, of those at the other's lowest corner."""
     n, lowest = one.normals[face], _lowest(one, face, other)
-    there = [lowest in loop for loop in other.of.loops]
-    facing = np.where(there, other.normals @ n, np.inf)
+    facing = np.where([lowest in loop for loop in other.of.loops], other.normals @ n, np.inf)
     against = _largest(-facing)
     own, others = one.of.loops[face], other.of.loops[against]
     near, far = one.corners[own], other.corners[others]

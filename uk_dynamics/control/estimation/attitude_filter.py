@@ -50,8 +50,7 @@ class AttitudeFilter:
     ) -> Array:
         """Go on by a time; return the angular velocity without bias, in axes of the link, (3,)."""
         if known is not None:
-            part = 1.0 - np.exp(-self.learning * elapsed)
-            self.bias += part * (gyroscope - known - self.bias)
+            self.bias += (1.0 - np.exp(-self.learning * elapsed)) * (gyroscope - known - self.bias)
         rate = gyroscope - self.bias
         force = float(np.linalg.norm(accelerometer))
         correction = np.zeros(3)

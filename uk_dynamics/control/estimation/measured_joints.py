@@ -30,8 +30,7 @@ class Encoders:
 
     def nearest_turn(self, positions: Array, last: Array) -> Array:
         """Positions (d,), in rad or m, shifted by full turns to be nearest to the last ones."""
-        turns: Array = np.round((last - positions) / _TURN) * self.turning
-        return positions + _TURN * turns
+        return positions + _TURN * (np.round((last - positions) / _TURN) * self.turning)
 
 
 def _measured(mechanism: Mechanism, names: Sequence[str] | None) -> tuple[tuple[str, ...], Array]:

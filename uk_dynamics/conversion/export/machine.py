@@ -97,8 +97,7 @@ class Machine(Remarks):
             Motor(motor.name, motor.joints, limit)
             for motor, limit in zip(spec.actuators, limits, strict=True)
         )
-        directory = spec.urdf_path().parent if spec.model.urdf else None
-        look = urdf.appearance(description, directory)
+        look = urdf.appearance(description, spec.urdf_path().parent if spec.model.urdf else None)
         root = [link for link in description.links if link.name == description.root]
         others = [link for link in description.links if link.name != description.root]
         machine = cls(mechanism, (*root, *others), tuple(joints), given, motors, look.visuals)

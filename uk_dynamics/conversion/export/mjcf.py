@@ -157,8 +157,7 @@ class _Writer:
             return
         node.set("mass", number(max(link.mass, _LEAST)))
         if _least_moment(link) > _FULL:
-            six = link.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-            node.set("fullinertia", numbers(six))
+            node.set("fullinertia", numbers(link.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]))
             return
         moments, axes = np.linalg.eigh(link.inertia)
         axes[:, 0] *= np.linalg.det(axes)

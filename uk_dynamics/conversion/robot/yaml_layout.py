@@ -44,8 +44,7 @@ def entry(
     lines = [f"  {flow(name)}:", *(f"    {key}: {flow(item)}" for key, item in data.items())]
     if not active:
         lines = [f"  # {line[2:]}" for line in lines]
-    said = [line for text in comments for line in comment(text, 2)]
-    return [*said, *lines]
+    return [*[line for text in comments for line in comment(text, 2)], *lines]
 
 
 def short_entry(name: str, data: object, *, remark: str = "", active: bool = True) -> str:

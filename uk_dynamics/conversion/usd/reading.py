@@ -83,8 +83,7 @@ def _of_colliders(
         found.inertia = geometry.Matrix3f(*np.diag(moments / unit**5).ravel().tolist())
         found.centerOfMass = geometry.Vec3f(0.0, 0.0, 0.0)
         x, y, z, w = to_quaternion(here.rotation)
-        place = here.translation / scene.frame(prim).scale
-        found.localPos = geometry.Vec3f(*place.tolist())
+        found.localPos = geometry.Vec3f(*(here.translation / scene.frame(prim).scale).tolist())
         found.localRot = geometry.Quatf(float(w), float(x), float(y), float(z))
         solid.append(True)
         return found

@@ -23,8 +23,7 @@ PART_OF_A_STEP = 1e-9  # a remainder of an interval below this part of a step is
 
 def steps_between(when: Array, longest: float) -> NDArray[np.int64]:
     """How many equal steps, none longer than one in s, lead from each instant to the next."""
-    parts = np.ceil(np.diff(when) / longest - PART_OF_A_STEP)
-    return np.maximum(parts, 1.0).astype(np.int64)
+    return np.maximum(np.ceil(np.diff(when) / longest - PART_OF_A_STEP), 1.0).astype(np.int64)
 
 
 class ConfigurationSpace(Protocol):

@@ -262,8 +262,7 @@ class Recursion:
             if members:
                 merged.update(members)
                 added.append(joined)
-        untouched = (block for index, block in enumerate(self.blocks) if index not in merged)
-        left = (*untouched, *added)
+        left = (*(block for index, block in enumerate(self.blocks) if index not in merged), *added)
         owner = np.empty_like(self.owner)
         for index, block in enumerate(left):
             owner[block.coordinates] = index

@@ -54,8 +54,7 @@ def least_motion_efforts(X: Array, T: Array, wanted: Array, rank_tolerance: floa
     motion = RowBasis(np.asfortranarray(X), None, rank_tolerance)
     reached = motion.rotate_back(np.eye(X.shape[0], motion.rank, order="F"))
     rows = T @ reached
-    size = np.linalg.norm(T, axis=1)
-    acceleration = least_solution(rows, size, wanted, rank_tolerance)[0]
+    acceleration = least_solution(rows, np.linalg.norm(T, axis=1), wanted, rank_tolerance)[0]
     efforts = np.linalg.lstsq(reached.T @ X, acceleration, rcond=None)[0]
     return np.asarray(efforts, dtype=float)
 

@@ -139,8 +139,7 @@ class _Rows:
         """Rows whose A does not change with the velocity, (m,)."""
         generator = np.random.default_rng(0)
         still = self._rows((0.0, q), np.zeros(self._model.nv)).A
-        moving = self._rows((0.0, q), generator.standard_normal(self._model.nv)).A
-        return ~_changed(still, moving)
+        return ~_changed(still, self._rows((0.0, q), generator.standard_normal(self._model.nv)).A)
 
     def _all_of(self, point: Point, v: Array) -> Array:
         """A, rate and bias of each row, (m, nv + 2)."""

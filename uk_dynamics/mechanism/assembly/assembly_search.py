@@ -88,8 +88,7 @@ class Search:
         self._free = np.flatnonzero(free)
         # Joints that may move and must stay within limits: their places in v and in q.
         velocities = model.velocity_of_joint
-        bounded = np.isfinite(model.lower) | np.isfinite(model.upper)
-        chosen = (free & bounded)[velocities]
+        chosen = (free & (np.isfinite(model.lower) | np.isfinite(model.upper)))[velocities]
         self._bounded_v = velocities[chosen]
         self._bounded_q = model.position_of_joint[chosen]
 
@@ -117,8 +116,7 @@ class Search:
                 polish -= 1
             # A² is of the size of a length squared and ψ of a length: so is their product.
             reach = np.sqrt(np.max(np.sum(A * A, axis=1), initial=0.0))
-            least = (self._ignored * reach) ** 2
-            weight = float(max(damping * violation * reach, least))
+            weight = float(max(damping * violation * reach, (self._ignored * reach) ** 2))
             if not np.isfinite(weight):  # rows overflow here
                 break
             step = self._step(q, A, residual, weight, within_limits)

@@ -70,8 +70,7 @@ class ContactPoints:
             missing = turning.ravel() - lever @ near
             points[k] = near + np.linalg.lstsq(lever, missing, rcond=1e-9)[0]
             if len(rows) == 1:
-                other = np.eye(3)[int(np.argmin(np.abs(along[0])))]
-                first = np.cross(along[0], other)
+                first = np.cross(along[0], np.eye(3)[int(np.argmin(np.abs(along[0])))])
                 first /= np.linalg.norm(first)
                 along = np.stack((along[0], first, np.cross(along[0], first)))
             axes[k] = along

@@ -76,8 +76,7 @@ def _mimic_constraints(model: RobotModel, stabilization: StabilizationSpec) -> l
     """Q − multiplier · q_source = offset for every mimic joint."""
     couplings = []
     for mimic in model.mimic:
-        terms = ((mimic.joint, 1.0), (mimic.source, -mimic.multiplier))
-        kind = JointCoupling(terms, mimic.offset)
+        kind = JointCoupling(((mimic.joint, 1.0), (mimic.source, -mimic.multiplier)), mimic.offset)
         couplings.append(
             Constraint(
                 name=f"mimic_{mimic.joint}",

@@ -215,8 +215,7 @@ def _put(data: Any, path: Path, value: Any) -> Any:
         changed = {step: _put(getattr(data, step), rest, value)}
         return data._replace(**changed) if isinstance(data, Source) else replace(data, **changed)
     if isinstance(data, np.ndarray):
-        number = isinstance(value, float | int)
-        array: NDArray[Any] = data.copy() if number else data.astype(object)
+        array: NDArray[Any] = data.copy() if isinstance(value, float | int) else data.astype(object)
         array[tuple(path)] = value  # type: ignore[index]
         return array
     return (*data[:step], _put(data[step], rest, value), *data[step + 1 :])

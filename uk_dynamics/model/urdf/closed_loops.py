@@ -135,8 +135,7 @@ class _Reader:
         pose = node.find("pose")
         where = child if pose is None else self._known(pose.get("relative_to", child), "pose")
         numbers = finite_numbers("pose", "0 0 0 0 0 0" if pose is None else (pose.text or ""), 6)
-        offset = Pose(np.array(numbers[:3]), from_rpy(numbers[3:]))
-        place = compose(self.at_zero[where], offset)
+        place = compose(self.at_zero[where], Pose(np.array(numbers[:3]), from_rpy(numbers[3:])))
         axes = []
         for tag in ("axis", "axis2"):
             axis = node.find(tag)

@@ -257,8 +257,7 @@ class StandardServices:
         self._motion.update(state.q, state.v, state.t)
         J, _ = twist_map(self._motion, link, state.v)
         ways = self._motion.unit[:, None] * self._motion.basis()
-        change = np.linalg.lstsq(J @ ways, wanted - J @ state.v, rcond=1e-9)[0]
-        v = state.v + ways @ change
+        v = state.v + ways @ np.linalg.lstsq(J @ ways, wanted - J @ state.v, rcond=1e-9)[0]
         left = np.abs(J @ v - wanted).max()
         if not left < _UNREACHED:
             raise InputError(f"{link} cannot move like that here; off by {left:.3g} m/s or rad/s")

@@ -34,8 +34,7 @@ TF = "/tf"
 
 def world_frame(model: RobotModel, odom_frame: str) -> str:
     """The frame that does not move: the first link, unless that floats."""
-    floats = any(not base.parent for base in model.bases)
-    return odom_frame if floats else model.description.root
+    return odom_frame if any(not base.parent for base in model.bases) else model.description.root
 
 
 def transform_messages() -> Any:
