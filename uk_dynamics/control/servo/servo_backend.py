@@ -60,11 +60,11 @@ def servo_evaluator(
 
 def compiled_servo(evaluator: ServoEvaluator, *, now: bool = False) -> CompiledServo | None:
     """The evaluator itself where it was compiled when it was asked last, or is by now."""
+    if isinstance(evaluator, CompiledServo):  # other classes of a protocol take longer to compare
+        return evaluator
     if isinstance(evaluator, DeferredServo):
-        evaluator = evaluator.current() if now else evaluator.last
-    if isinstance(evaluator, CompiledStanding):
-        return evaluator.law
-    return evaluator if isinstance(evaluator, CompiledServo) else None
+        return compiled_servo(evaluator.current() if now else evaluator.last)
+    return evaluator.law if isinstance(evaluator, CompiledStanding) else None
 
 
 class DeferredServo(ServoEvaluator):

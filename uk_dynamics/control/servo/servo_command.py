@@ -3,8 +3,9 @@
 """What a command of the servo law says, whether its period was computed in Python or in C."""
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import compress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,56 +22,74 @@ from uk_dynamics.mechanism.resolution import Array
 _NOTHING_PROMISED: dict[str, Any] = {"error_bound": None, "beyond_bound": ()}
 
 
+class _Past(NamedTuple):
+    """What a command of a period in C is made of, when it is read."""
+
+    law: CompiledServo
+    past: PastPeriod
+    efforts: Array  # that are sent, (motors,)
+    flags: Array  # of motors at their power limits, and at their rate limits
+    held: bool
+    limit: Array  # of efforts, (motors,)
+    promised: dict[str, Any]
+    standing: Standing | None
+    robust: bool  # whether the robust term acts
+
+
 class ServoCommands(ServoSettings):
     """Makes commands of what the law has found; what it is set to decides on their contents."""
 
     def command_of(self, period: CompiledPeriod, efforts: Array, flags: Array) -> Command:
         """The command of the last period in C, by the efforts that are sent and its law's flags."""
-        law, flags, held = period.servo, flags.copy(), bool(self.memory.fields["periods_held"][0])
+        law, held = period.servo, bool(self.memory.fields["periods_held"][0])
         past, limit = law.past(), self.limits.effort.copy()
         promised = _NOTHING_PROMISED
         if self.promise is not None:
             promised = self._promised(self._relative(law, past))
-        names, acts = self.mechanism.actuators.names, self.robust
+        standing = None
+        if self._plan is not None:
+            standing = self._plan.stood(law.told(past, "asked"), law.told(past, "contact_most"))
+        kept = _Past(
+            law, past, efforts, flags.copy(), held, limit, promised, standing, self._robust
+        )
+        return PeriodCommand.of(efforts, partial(self._found, kept))
 
-        plan, standing = self._plan, None
-        if plan is not None:
-            standing = plan.stood(law.told(past, "asked"), law.told(past, "contact_most"))
+    def _decided(self, kept: _Past) -> tuple[ServoSolution, Array, dict[str, str], bool]:
+        """Closed form of a period, its efforts, what limits them, and whether these are found."""
+        law, past, flags, plan = kept.law, kept.past, kept.flags, self._plan
+        servo = law.solution_of(past)
+        if kept.held:
+            found = kept.efforts if plan is None else law.told(past, "limited")
+            return servo, found, {}, True
+        bounds = Bounds(law.told(past, "lower"), law.told(past, "upper"), kept.limit, kept.limit)
+        standing = kept.standing
+        own = servo if plan is None or standing is None else plan.part(servo, standing)
+        if self._serves(own, bounds, standing):
+            return servo, servo.efforts, {}, True
+        found, names = law.told(past, "limited"), self.mechanism.actuators.names
+        limited = bounds.reasons(names, found[: len(names)])
+        limited |= dict.fromkeys(compress(names, flags[: len(names)]), "power")
+        limited |= dict.fromkeys(compress(names, flags[len(names) :]), "rate")
+        return servo, found, limited, bool(law.told(past, "finished"))
 
-        def decided() -> tuple[ServoSolution, Array, dict[str, str], bool]:
-            servo = law.solution_of(past)
-            if held:
-                found = efforts if plan is None else law.told(past, "limited")
-                return servo, found, {}, True
-            bounds = Bounds(law.told(past, "lower"), law.told(past, "upper"), limit, limit)
-            own = servo if plan is None or standing is None else plan.part(servo, standing)
-            if self._serves(own, bounds, standing):
-                return servo, servo.efforts, {}, True
-            found = law.told(past, "limited")
-            limited = bounds.reasons(names, found[: len(names)])
-            limited |= dict.fromkeys(compress(names, flags[: len(names)]), "power")
-            limited |= dict.fromkeys(compress(names, flags[len(names) :]), "rate")
-            return servo, found, limited, bool(law.told(past, "finished"))
-
-        def find(name: str) -> dict[str, Any]:
-            servo, found, limited, settled = decided()
-            if name in ("qdd", "free"):
-                return caused_by(law.outcome_of(past), found)
-            rows = len(self.tasks.constraints)
-            errors = (law.told(past, f"tracking_{what}")[-rows:] for what in ("error", "rate"))
-            stood = None
-            if plan is not None and standing is not None:
-                own = plan.part(servo, standing)
-                own_efforts = own.efforts if found is servo.efforts else plan.of(found, standing)
-                stood = plan.answer(own, own_efforts, standing)
-                servo, found = stood.servo, stood.efforts
-            told = self._told(
-                servo, TrackingErrors(*errors), found, limited, stood, settled=settled
-            )
-            robust = law.robustness_of(past) if acts else None
-            return told | promised | {"robust": robust, "efforts": efforts, "held": held}
-
-        return PeriodCommand.of(efforts, find)
+    def _found(self, kept: _Past, name: str) -> dict[str, Any]:
+        """Fields of a command that are found with one of them."""
+        law, past, plan, standing = kept.law, kept.past, self._plan, kept.standing
+        servo, found, limited, settled = self._decided(kept)
+        if name in ("qdd", "free"):
+            return caused_by(law.outcome_of(past), found)
+        rows = len(self.tasks.constraints)
+        errors = (law.told(past, f"tracking_{what}")[-rows:] for what in ("error", "rate"))
+        stood = None
+        if plan is not None and standing is not None:
+            own = plan.part(servo, standing)
+            own_efforts = own.efforts if found is servo.efforts else plan.of(found, standing)
+            stood = plan.answer(own, own_efforts, standing)
+            servo, found = stood.servo, stood.efforts
+        told = self._told(servo, TrackingErrors(*errors), found, limited, stood, settled=settled)
+        robust = law.robustness_of(past) if kept.robust else None
+        own_fields = {"robust": robust, "efforts": kept.efforts, "held": kept.held}
+        return told | kept.promised | own_fields
 
     def _told(
         self,
