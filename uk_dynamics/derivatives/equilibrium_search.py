@@ -110,7 +110,7 @@ def equilibrium(
                     left = np.inf
                     continue
                 pressed, contacts = found
-                others = np.vstack([resting.others(A), E])
+                others = np.vstack([np.delete(A, resting.rows(), axis=0), E])
                 loads = np.linalg.lstsq(others.T, -force - pressed, rcond=None)[0].astype(float)
             loads_held = loads[len(loads) - len(E) :]
             tau = (given.tau if given.tau is not None else np.zeros(nv)) + E.T @ loads_held
@@ -268,10 +268,6 @@ class RestingContacts:
         forces, seen = solution.forces, factorization.admissible_coordinates(found.force)[0]
         own = forces[: len(found.closed), :3]
         return rows.force @ forces.ravel(), self._contacts.contacts(state, found, own, seen)
-
-    def others(self, A: Array) -> Array:
-        """The rows of A, (m, nv), that are not those of closed contacts."""
-        return np.delete(A, self.rows(), axis=0)
 
     def rows(self) -> list[int]:
         """Indices of the rows of closed contacts, which hold what sticks where it is."""
