@@ -24,8 +24,9 @@ def obstacles(subject: Subject) -> tuple[str, ...]:
     if subject.nonideal is not None:
         found.append("the non-ideal force is a Python function")
     if subject.friction.active:
-        frictional = [c.name for c in subject.spec.constraints if c.friction is not None]
-        found += [f"constraints.{name}.friction" for name in frictional]
+        laws = {c.name: c.friction for c in subject.spec.constraints if c.friction is not None}
+        resists = (name for name, law in laws.items() if law.viscous or not law.exact)
+        found += [f"constraints.{name}.friction" for name in resists]
     found += [
         f"constraints.{c.name}.compliance" for c in subject.constraints.constraints if c.compliance
     ]

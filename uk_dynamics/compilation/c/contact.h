@@ -15,6 +15,7 @@
 #define UK_IMPACT_ROOM(n, poisson) ((poisson) * UK_CONE_ROOM(2 * (n)) + (2 * UK_D + 1) * (n))
 #define UK_CONTACT_ROOM(n, velocities, poisson) \
   (UK_IMPACT_ROOM(n, poisson) + UK_CONE_ROOM(n) + (2 * UK_D * (velocities) + 2) * (n))
+#define UK_LOOP_ROOM (3 * UK_LOOP_FRICTION * (UK_D * UK_LOOP_FRICTION + 1)) /* behind it: what presses loop joints */
 
 typedef struct {
   long long count;            /* of one-sided constraints, k */
@@ -27,6 +28,8 @@ typedef struct {
   const double *gap;          /* (k): of the residual of the first row, that the gap is; 0: always closed */
   const double *pitch;        /* (k): of the teeth from the last of which the gap is counted; 0: none */
   const double *load;         /* (k, 2): of joints that stick, while they slide and at most; 0: others */
+  const long long *in_loop;   /* (k): 1: a loop joint, whose load is per force in it */
+  const double *load_map;     /* (k, 3, UK_M): from the multipliers of all rows to the force in a loop joint */
   double close, resting;      /* m or rad, and their rates: what is nearer is closed, slower rests */
   double *impulse;            /* (k, d): of the last step */
   double *slip;               /* (k, d - 1): velocities at its end, in the plane */
@@ -35,7 +38,7 @@ typedef struct {
   long long steps, done;      /* for which there is room; that were taken up to the last instant */
   long long taken;            /* since then, too */
   long long waits;            /* 1: motions stop at the first instant where modes are others, or some slide */
-  double *room;               /* (UK_CONTACT_ROOM) */
+  double *room;               /* (UK_CONTACT_ROOM + UK_LOOP_ROOM) */
   double error;               /* the largest of impulses, as a motion relative to that without them */
   long long iterations;       /* to find them */
   long long fell_back;        /* steps in which Newton's method alone did not */

@@ -26,6 +26,9 @@ UK_EXPORT int uk_step_contacts(uk_memory *m, uk_contact_state *s, double h) {
   x.friction = s->friction, x.static_friction = s->static_friction, x.restitution = s->restitution, x.poisson = UK_POISSON;
   x.gap = uk_contact_gap, x.pitch = uk_contact_pitch, x.load = uk_contact_load;
   x.close = UK_CONTACT_CLOSE, x.resting = UK_CONTACT_RESTING;
+#if UK_LOOP_FRICTION
+  x.in_loop = uk_contact_in_loop, x.load_map = uk_contact_load_map;
+#endif
   x.impulse = s->impulse, x.slip = s->slip, x.mode = mode, x.steps = 1, x.room = s->room;
   memcpy(q, m->q, sizeof q), memcpy(v, m->v, sizeof v), memcpy(impulse, s->impulse, sizeof impulse);
   memcpy(mode, s->mode, sizeof s->mode);

@@ -12,5 +12,5 @@ typedef struct {
   long long mode[UK_CONTACTS];     /* UK_OPEN, UK_SLIPS or UK_STICKS at the end of the last step */
   double impulse[UK_D * UK_CONTACTS]; /* in it: normal, along x and y, in N s or N m s */
   double slip[(UK_D - 1) * UK_CONTACTS];    /* at its end, in the plane, in m/s or rad/s */
-  double room[UK_CONTACT_ROOM(UK_CONTACTS, UK_NV, UK_POISSON)];
+  double room[UK_CONTACT_ROOM(UK_CONTACTS, UK_NV, UK_POISSON) + UK_LOOP_ROOM];
 } uk_contact_state;

@@ -5,15 +5,15 @@
 
 #include "admissible.c"
 #include "block_elimination.c"
-#include "cone_problem.c"
 #include "configuration.c"
 #include "contact.h"
+#include "loop_friction.c"
 #include "references.c"
 #include "uk_closing.h"
 
 /* Doubles of `room`: of the cone problem, all directions and their parts in the admissible motions. */
 UK_EXPORT long long uk_contact_room(long long count, long long poisson) {
-  return UK_CONTACT_ROOM(count, UK_NV, poisson);
+  return UK_CONTACT_ROOM(count, UK_NV, poisson) + UK_LOOP_ROOM;
 }
 
 
@@ -118,7 +118,7 @@ static void uk_impact_pose(const uk_contacts *x, const uk_impact *p, uk_cone *c,
     const double load = i < n ? h * x->load[2 * k + (mode[k] == UK_STICKS)] : p->pushed[i - n];
     c->friction[i] = mode[k] == UK_STICKS ? x->static_friction[k] : x->friction[k];
     if (i < n && !(x->load[2 * k + 1] > 0.0)) continue;
-    c->W[at] = c->W[at + N + 1]; /* as heavy against its load as along its joint */
+    c->W[at] = c->W[at + N + 1] == 0.0 ? 1.0 : c->W[at + N + 1]; /* as heavy against its load as along its joint */
     c->q[UK_D * i] = -c->W[at] * load;
   }
 }
@@ -138,10 +138,10 @@ static void uk_impact_move(const uk_memory *m, const uk_eliminated *by, const uk
  * restitution times its own. Gives both, and friction of the latter to contacts behind those of the cone, whose number
  * it finds; 1: there are no impulses. */
 static int uk_impact_compress(const uk_contacts *x, uk_impact *p, uk_cone *c, const long long *mode,
-                              const double *rows, const double *before, int *behind) {
+                              const double *rows, const double *before, const double *in_loops, int *behind) {
   uk_impact_pose(x, p, c, c->n, mode, rows, 0.0, before);
   memset(c->r, 0, sizeof(double) * UK_D * c->n);
-  if (uk_cone_solve(c)) return 1;
+  if (uk_loop_solve(x, p->closed, p->of, c, c->n, mode, in_loops)) return 1;
   memcpy(p->given, c->r, sizeof(double) * UK_D * c->n);
   for (int i = 0; i < c->n; ++i) {
     const double pushed = x->restitution[p->closed[i]] * c->r[UK_D * i];
@@ -162,15 +162,16 @@ static int uk_contact_impulses(const uk_memory *m, const uk_eliminated *by, uk_c
   uk_impact p = uk_impact_at(x, closed);
   uk_cone left = *c; /* the problem behind an impact of Poisson's law */
   int strikes = 0, behind = 0;
-  double error = 0.0;
+  double error = 0.0, in_loops[3 * UK_LOOP_FRICTION + 1] = {0.0}; /* impulses that press */
   for (int i = 0; i < N; ++i) p.of[i] = i, p.given[i] = 0.0;
   for (int i = 0; i < n && x->poisson; ++i)
     strikes |= x->restitution[closed[i]] > 0.0 && uk_dot(rows + UK_D * closed[i] * UK_NV, m->v, UK_NV) < -x->resting;
   if (strikes) {
-    const int failed = uk_impact_compress(x, &p, c, mode, rows, m->v, &behind);
+    const int failed = uk_impact_compress(x, &p, c, mode, rows, m->v, in_loops, &behind);
     x->iterations += c->iterations;
     if (failed) return 1;
     error = c->error;
+    for (int i = 0; UK_LOOP_FRICTION && i < N; i += UK_D) uk_loop_press(x, i, p.given[i] - c->r[i], in_loops);
     uk_impact_move(m, by, &p, p.given, N, parts, v);
   }
   const int all = UK_D * (n + behind);
@@ -187,7 +188,8 @@ static int uk_contact_impulses(const uk_memory *m, const uk_eliminated *by, uk_c
     if (!x->poisson && approach < 0.0) left.q[UK_D * i] += x->restitution[closed[i]] * approach;
     memcpy(left.r + UK_D * i, x->impulse + UK_D * closed[i], sizeof(double) * UK_D);
   }
-  const int failed = uk_cone_solve(&left);
+  if (UK_LOOP_FRICTION) uk_add(in_loops, 1.0, uk_loop_impulses(x), 3 * (int)x->count);
+  const int failed = uk_loop_solve(x, closed, p.of, &left, n, mode, in_loops);
   x->iterations += left.iterations;
   if (failed) return 1; /* Python tells of its own solution */
   memset(x->impulse, 0, sizeof(double) * UK_D * x->count);
@@ -201,13 +203,14 @@ static int uk_contact_impulses(const uk_memory *m, const uk_eliminated *by, uk_c
 
 /* Velocities after a step without impulses, with Coriolis and centrifugal forces and the bias of rows at the velocities
  * v of its middle instead of those before it, whose forces are `inertial`. */
-static void uk_contact_turn(uk_memory *m, const uk_eliminated *by, const double *v, double h, const double *inertial,
-                            double *shared, double *free) {
+static void uk_contact_turn(uk_memory *m, const uk_eliminated *by, const uk_contacts *x, const double *v, double h,
+                            const double *inertial, double *shared, double *free) {
   double force[UK_NV], bias[UK_ROWS], rate[UK_ROWS];
   uk_lanes_terms_rates(m->t, m->q, v, UK_FOLLOWED UK_P, m->H, force, m->A, bias, m->residual, rate, shared);
   uk_lanes_terms_inertia(m->t, m->q, v, UK_FOLLOWED UK_P, m->H, force, m->A, bias, m->residual, rate, shared);
   for (int i = 0; i < UK_NV; ++i) force[i] = inertial[i] - force[i];
   for (int r = 0; r < UK_M; ++r) bias[r] = m->active[r] * (m->bias[r] - bias[r]);
+  if (UK_LOOP_FRICTION) uk_loop_add(m, x, bias, force, h, uk_loop_impulses(x));
   uk_lanes_whiten(m, force);
   uk_answer_rows(m, by, bias, force);
   uk_lanes_unwhiten(m, force);
@@ -325,16 +328,18 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   uk_lanes_terms_forces(UK_STATE_TERMS, shared);
   uk_contact_rows(m, x, h, rows, gap);
   if (uk_contact_accelerate(m, &by)) return 1;
+  if (UK_LOOP_FRICTION) uk_loop_begin(m, x, h);
   for (int i = 0; i < UK_NV; ++i) v[i] = free[i] = m->v[i] + h * m->qdd[i];
   int n = -1, fell_back = 0, more = uk_contact_closed(x, mode, rows, gap, 0.0, v, 0, closed);
   for (int turned = 0; turned < 2; ++turned) {
     if (turned) { /* with the mean of the velocities before and after, which has all impulses */
       for (int i = 0; i < UK_NV; ++i) v[i] = 0.5 * (m->v[i] + v[i]);
-      uk_contact_turn(m, &by, v, h, inertial, shared, free);
+      uk_contact_turn(m, &by, x, v, h, inertial, shared, free);
     }
     do { /* they may drive others in */
       uk_cone cone = uk_cone_at(more, x->room);
       if (more > n) uk_contact_respond(m, &by, &cone, closed, rows, parts);
+      if (UK_LOOP_FRICTION && more > n) uk_loop_respond(m, x, closed, more, rows);
       n = more;
       memcpy(v, free, sizeof v);
       if (uk_contact_impulses(m, &by, x, &cone, closed, mode, rows, parts, h, v)) return 1;

@@ -30,7 +30,7 @@ from uk_dynamics.core.contact import (
 from uk_dynamics.core.equation import projection
 from uk_dynamics.core.integration import GAUSS_TABLES
 from uk_dynamics.core.linalg import rank_rule
-from uk_dynamics.mechanism.contact import BALANCE, ClosedContacts
+from uk_dynamics.mechanism.contact import BALANCE, LOOP_LOADS, ClosedContacts
 from uk_dynamics.mechanism.dynamics import jump_constants
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 from uk_dynamics.model.kinematics import floating_motion, floating_place, floating_rate
@@ -49,7 +49,7 @@ def declarations(mechanism: ResolvedMechanism, layout: Layout | None = None) -> 
     sizes = {"NQ": model.nq, "NV": model.nv, "M": len(mechanism.constraints)}
     sizes["NP"] = len(varied.names) if varied else 0
     if mechanism.one_sided:
-        sizes["D"] = ClosedContacts(mechanism).directions
+        sizes |= _contact_sizes(mechanism)
     lines = defines(sizes | STATUSES)
     lines.append(f"#define UK_P {', m->p' if sizes['NP'] else ''} /* after what is followed */")
     if mechanism.local is not None:  # behind loops over clusters, whose sizes are fields
@@ -99,21 +99,30 @@ def motion(mechanism: ResolvedMechanism) -> list[str]:
     ]
 
 
+def _contact_sizes(mechanism: ResolvedMechanism) -> dict[str, int]:
+    """Directions of one-sided constraints, and their number where loop joints are among them."""
+    tables = ClosedContacts(mechanism).tables
+    count, directions = tables.row.shape
+    return {"D": directions, "LOOP_FRICTION": count * int(tables.in_loop.any())}
+
+
 def _over_contacts(mechanism: ResolvedMechanism) -> list[str]:
     if not mechanism.one_sided:
         return []
-    return [*contacts(ClosedContacts(mechanism).directions), *map(part, _OVER_CONTACTS)]
+    return [*contacts(_contact_sizes(mechanism)["D"]), *map(part, _OVER_CONTACTS)]
 
 
 @cache
 def contacts(d: int) -> list[str]:
     """Steps over one-sided constraints of d directions, whose conditions are traced."""
-    names = "REACHED", "NEWTON_STEPS", "STALLED", "WORTH", "SHORTEST", "RANK", "FLOOR", "FULL_STEPS"
+    names = ["REACHED", "ADMITTED", "STALLED", "WORTH", "SHORTEST", "RANK", "FLOOR"]
+    names += ["NEWTON_STEPS", "FULL_STEPS"]
     constants = {f"CONE_{name}": getattr(cone_problem, name) for name in names}
     alternating = "FIRST", "LATER", "MOST", "PENALTY", "LIGHTEST"
     constants |= {f"CONE_{name}": getattr(alternating_directions, name) for name in alternating}
     constants["CONE_RELAXATION"] = cone_problem.RELAXATIONS[0]
     constants |= {f"BALANCE_{name}": x for name, x in BALANCE.items()}
+    constants |= {f"LOOP_{name}": x for name, x in LOOP_LOADS.items()}
     tables = {"factors": cone_problem.FACTORS, "iterations": cone_problem.ITERATIONS}
     constants |= {f"CONE_{name.upper()}": len(x) for name, x in tables.items()}
     sequences = (table("double", f"uk_cone_{name}", x) for name, x in tables.items())
@@ -142,15 +151,15 @@ def contact_step(mechanism: ResolvedMechanism) -> list[str]:
     if not mechanism.one_sided:
         return []
     tables = ClosedContacts(mechanism).tables
-    rows = table("long long", "uk_contact_row", tables.row.ravel().tolist())
     active = mechanism.hierarchy.acting().astype(float)
-    names = "part", "friction", "static_friction", "restitution", "gap", "pitch", "load"
+    names = ["row", "part", "friction", "static_friction", "restitution", "gap", "pitch", "load"]
+    names += ["in_loop", "load_map"] * bool(tables.in_loop.any())
     arrays = {"active": active} | {name: getattr(tables, name) for name in names}
+    kinds = {name: "double" if x.dtype == float else "long long" for name, x in arrays.items()}
     text = header(
         "uk_contact_tables.h",
         *defines({"CONTACT_CLOSE": tables.close, "CONTACT_RESTING": tables.resting}),
-        rows,
-        *(table("double", f"uk_contact_{name}", np.ravel(x)) for name, x in arrays.items()),
+        *(table(kinds[name], f"uk_contact_{name}", np.ravel(x)) for name, x in arrays.items()),
     )
     steps = contacts(tables.row.shape[1])
     return [following(mechanism), *closing(mechanism), *steps, text, part("contact_step.c")]
@@ -315,7 +324,7 @@ def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms, lanes: str = part
 def _blocks(mechanism: ResolvedMechanism, support: Sequence[Sequence[int]]) -> list[str]:
     """What steps over contacts eliminate block by block, where that is worth it."""
     found = blocks_of(lasting_rows(mechanism, support), mechanism.model.nv)
-    if found is None:
+    if found is None or mechanism.contact_friction.pins:  # loads are of multipliers of all rows
         return ["#define UK_BLOCKS 0"]
     others = sorted(set(range(len(support))).difference(*found.rows))
     return [

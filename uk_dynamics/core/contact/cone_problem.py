@@ -34,7 +34,7 @@ from uk_dynamics.core.linalg.nonnegative import nonnegative
 
 # Of the size of q and W r: what a solution may miss.
 REACHED = 1e-12
-_ADMITTED = 1e-8
+ADMITTED = 1e-8
 NEWTON_STEPS = 60
 STALLED = 10  # steps without a part of the error less
 WORTH = 0.9  # that part
@@ -97,7 +97,7 @@ class ConeSolution:
     @property
     def solved(self) -> bool:
         """Whether the conditions hold."""
-        return self.error <= _ADMITTED
+        return self.error <= ADMITTED
 
     def modes(self, friction: Array) -> tuple[Mode, ...]:
         """What each contact does, of friction coefficients (n,)."""
@@ -136,13 +136,13 @@ def solve_cone_problem(problem: ConeProblem, start: Array | None = None) -> Cone
     fell_back = search.error > REACHED and _is_convex(problem.W)
     if fell_back:
         lacking = _lacking(problem)
-        if largest(lacking) > _ADMITTED * largest(problem.q):  # no search would find any
+        if largest(lacking) > ADMITTED * largest(problem.q):  # no search would find any
             r = solve_cone_problem(replace(problem, q=problem.q + lacking), start).forces
             left = _Scaled.of(problem).error(r)
             return ConeSolution(r, problem.motion(r), left, search.iterations, fell_back)
         search.alternate()
         for harder in (search.wedge, search.follow):
-            if search.error > _ADMITTED:
+            if search.error > ADMITTED:
                 harder()
     u = problem.motion(search.best)
     return ConeSolution(search.best, u, search.error, search.iterations, fell_back)
@@ -237,7 +237,7 @@ class _Search:
                 self.polish(method.advance(iterations))
                 if self.error <= REACHED:
                     return
-            if self.error <= _ADMITTED:
+            if self.error <= ADMITTED:
                 return
 
     def wedge(self) -> None:
@@ -261,7 +261,7 @@ class _Search:
                 r = there.best
                 self.iterations += there.iterations
             self.polish(r)
-            if self.error <= _ADMITTED:
+            if self.error <= ADMITTED:
                 return
 
     def polish(self, start: Array) -> None:

@@ -11,4 +11,5 @@ from uk_dynamics.mechanism.contact.contact_rollouts import (
     InterpretedContactDynamics,
     roll_over_contacts,
 )
+from uk_dynamics.mechanism.contact.impulses import LOOP_LOADS
 from uk_dynamics.mechanism.contact.moreau_step import BALANCE, ContactStepping

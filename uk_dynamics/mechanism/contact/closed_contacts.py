@@ -94,10 +94,8 @@ class ClosedContacts:
                 self._pitch[k], self._first[k] = row.pitch, side * row.offset
                 for term in row.terms:
                     self._sums[k, term.position] += side * term.coefficient
-        #: Of each: its normal and its tangents, d.
-        self.directions: int = 1 + self._tangents.shape[1]
         # impulses of the last step, near the next
-        self._last = np.zeros((len(self.names), self.directions))
+        self._last = np.zeros((len(self.names), 1 + self._tangents.shape[1]))
         self.tables = ContactTables(
             row=np.where(
                 np.column_stack((self._side != 0.0, self._rubs)),
@@ -112,6 +110,8 @@ class ClosedContacts:
             gap=np.where(self.bounds_speed, 0.0, self._side / self._scale[self._rows]),
             pitch=self._pitch,
             load=np.nan_to_num(np.column_stack((self._coulomb, self._static))),
+            in_loop=self._pinned.astype(np.int64),
+            load_map=self._load_map,
             close=CLOSE,
             resting=RESTING,
             impulse=self._last,

@@ -14,7 +14,7 @@ from uk_dynamics.core.contact import ConeProblem, ConeSolution, solve_cone_probl
 from uk_dynamics.mechanism.resolution.state import Array
 
 # Forces in loop joints that stick agree within this part of the largest, after so many trials.
-_SAME_LOADS, _MOST_LOADS = 1e-13, 100
+LOOP_LOADS = {"SAME": 1e-13, "TRIALS": 100}
 
 
 class Pressing(NamedTuple):
@@ -84,20 +84,24 @@ class ClosedRows(NamedTuple):
         def pressed_by(forces: Array) -> Array:  # what is in loop joints
             return pressing.forces(pressing.multipliers + self.held(forces))
 
-        inside = loads if known else pressed_by(np.zeros(len(q)) if start is None else start)
-        for _ in range(_MOST_LOADS):
+        inside, iterations = loads, 0
+        if not known:
+            inside = pressed_by(np.zeros(len(q)) if start is None else start)
+        for _ in range(int(LOOP_LOADS["TRIALS"])):
             loads[pressing.inside] = (pressing.loads * inside)[pressing.inside]
             for i in np.flatnonzero(np.isfinite(loads)).tolist():
                 # as heavy against its load as along its joint
                 W[d * i, d * i] = W[d * i + 1, d * i + 1] or 1.0
                 q[d * i] = -W[d * i, d * i] * loads[i]
             found = solve_cone_problem(problem, start)
+            iterations += found.iterations
+            found = replace(found, iterations=iterations)
             if known:
                 return found
             before, start = inside, found.forces
             inside = pressed_by(start)
             off = largest(inside - before) / max(largest(inside), np.finfo(float).tiny)
-            if off <= _SAME_LOADS:
+            if off <= LOOP_LOADS["SAME"]:
                 return found
         return replace(found, error=max(off, found.error))
 

@@ -190,8 +190,11 @@ class ContactTables(NamedTuple):
     # of the residual of the first row, that the gap is, (k,); zero: it is always closed
     gap: Array
     pitch: Array  # of the teeth from the last of which the gap is counted, (k,); zero: none
-    # of joints that stick, while they slide and at most, (k, 2), in N or N·m; zero of others
+    # of joints that stick, while they slide and at most, (k, 2), in N or N·m; zero of others. Of
+    # loop joints per force in them
     load: Array
+    in_loop: NDArray[np.int64]  # 1 for loop joints, (k,)
+    load_map: Array  # from the multipliers of all rows to the forces in loop joints, (k, 3, m)
     close: float  # in m or rad: what is nearer is closed
     resting: float  # in m/s or rad/s: what is slower rests
     impulse: Array  # of the last step, (k, d), from which the next one begins
