@@ -117,6 +117,21 @@ def test_exported_steps_with_impacts_by_poissons_law_are_those_of_the_library(tm
 
 @pytest.mark.slow
 @needs_compiler
+def test_exported_steps_of_loop_joints_that_stick_are_those_of_the_library(tmp_path, capsys):
+    """A four-bar linkage slides in its last pin, which then holds it."""
+    file = tmp_path / "four_bar.yaml"
+    file.write_text(
+        (ROOT / "config" / "four_bar.yaml").read_text()
+        + "    friction: {coulomb: 0.5, static: 0.8, radius: 0.05, exact: true}\n"
+        "initial_velocity: {crank: 0.5}\njoints: {crank: {friction: 0.02, stiction: 0.05}}\n"
+    )
+    end, active = steps_alike(file, tmp_path, capsys, 1e-12)
+    assert "rocker_pin.sticking" in active.names
+    assert end.q[0] > 1.205  # rad, from 1.2: it has moved
+
+
+@pytest.mark.slow
+@needs_compiler
 def test_exported_steps_over_hulls_are_those_of_the_library(tmp_path, capsys):
     """A box that is turned falls by 1 cm onto the rim of another one, on corners and edges."""
     (tmp_path / "box.urdf").write_text(

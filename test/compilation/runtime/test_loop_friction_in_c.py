@@ -27,7 +27,7 @@ FLOOR = {
     "parent": {"link": "base", "xyz": [0, 0, -0.32]},
     "child": {"link": "body"},
     "points": {"a": [0.2, 0, -0.2], "b": [0.2, 0.1, -0.2]},
-    "friction": 0.5,
+    "friction": 0.1,
     "restitution": 0.6,
 }
 
@@ -104,9 +104,12 @@ def test_its_steps_are_those_of_the_interpreted_evaluator(
             seen |= {"strikes" for name in pushed if "floor" in name}
         ends.append(np.array(passed))
     np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=1e-10)
-    joints = [name for name in names if not name.startswith(("floor", "crank"))]
-    assert seen >= {f"{name} {does}" for name in joints for does in ("sticks", "slides")}
-    assert ("strikes" in seen) is ("impacts" in case)
+    strikes = "impacts" in case
+    assert ("strikes" in seen) is strikes
+    for name in names:
+        if not name.startswith(("floor", "crank")):
+            assert f"{name} slides" in seen
+            assert strikes or f"{name} sticks" in seen
 
 
 @pytest.mark.slow
