@@ -33,7 +33,7 @@ _MUJOCO, _DRAKE, _KAMINO = "MuJoCo mj_step", "Drake SAP", "Newton SolverKamino"
 # tells of its samples, and gives seconds and by how much joints of the tree open, in m
 _Run = Callable[[Callable[[State], object]], tuple[float, float]]
 _STEP = 1e-3  # s
-_SAMPLES = 100
+_CHUNK = 20  # steps of a call, after each of which there is a sample
 _SMALLEST = 1e-4  # m: radius of what is a point, which MuJoCo's shapes cannot be
 _TOUCHING = 1e-3  # m
 
@@ -105,7 +105,7 @@ def _kept(
     gained = (energy[1:] - np.minimum.accumulate(energy)[:-1]).max(initial=0.0)
     depth = -min(float(place.gap.min()) for place in places)
     violation = max(float(np.abs(one).max(initial=opened)) for one in residual)
-    return max(depth, 0.0), float(slip), violation, float(gained)
+    return max(0.0, depth), float(slip), violation, float(gained)
 
 
 def _ours(mechanism: Mechanism, steps: int) -> _Run:
@@ -116,12 +116,11 @@ def _ours(mechanism: Mechanism, steps: int) -> _Run:
         contacts.forget()
         state, active = mechanism.start(), mechanism.hierarchy.initial
         begun, spent = state.t, 0.0
-        for k in range(1, _SAMPLES + 1):
-            chunk = steps // _SAMPLES
+        for k in range(1, steps // _CHUNK + 1):
             given = Inputs(tau=inputs.tau, stabilize=False, active=active)
-            end = begun + k * chunk * _STEP
+            end = begun + k * _CHUNK * _STEP
             start = time.process_time()
-            state, active = contacts.advance(state, end, chunk, dynamics, given)
+            state, active = contacts.advance(state, end, _CHUNK, dynamics, given)
             spent += time.process_time() - start
             see(state)
         return spent, 0.0
@@ -131,12 +130,12 @@ def _ours(mechanism: Mechanism, steps: int) -> _Run:
 
 def _drake(mechanism: Mechanism, steps: int) -> _Run:
     steps_of_drake = DrakeSteps(mechanism, _STEP, _SMALLEST)
-    return lambda see: (steps_of_drake.run(steps * _STEP, _SAMPLES, see), 0.0)
+    return lambda see: (steps_of_drake.run(steps * _STEP, steps // _CHUNK, see), 0.0)
 
 
 def _kamino(mechanism: Mechanism, steps: int) -> _Run:
     steps_of_kamino = KaminoSteps(mechanism, _STEP, _SMALLEST)
-    return lambda see: steps_of_kamino.run(steps * _STEP, _SAMPLES, see)
+    return lambda see: steps_of_kamino.run(steps * _STEP, steps // _CHUNK, see)
 
 
 def _mujoco(mechanism: Mechanism, steps: int) -> _Run:
@@ -161,10 +160,10 @@ def _mujoco(mechanism: Mechanism, steps: int) -> _Run:
     def run(see: Callable[[State], object]) -> tuple[float, float]:
         mujoco.mj_resetData(model, data)
         data.qpos[:], data.qvel[:] = coordinates.there(start)
-        spent, chunk = 0.0, steps // _SAMPLES
-        for _ in range(_SAMPLES):
+        spent = 0.0
+        for _ in range(steps // _CHUNK):
             begin = time.process_time()
-            mujoco.mj_step(model, data, chunk)
+            mujoco.mj_step(model, data, _CHUNK)
             spent += time.process_time() - begin
             see(State(start.t + data.time, *coordinates.here(data.qpos, data.qvel)))
         return spent, 0.0
