@@ -38,8 +38,7 @@ class _Reader:
 
     def __init__(self, start: int) -> None:
         self._start = start
-        self._operations = 0
-        self._depth = 0
+        self._operations = self._depth = 0
 
     def read(self, node: ast.expr, scope: Scope) -> Expression:
         with self._located(node), self._deeper():

@@ -153,8 +153,7 @@ class StateCompletion:
         """Forget the last state: the next measurement is reached from the initial guess again."""
         self._q = self.home
         self._t: float | None = None
-        self._doubtful = False
-        self._is_lost = False
+        self._doubtful = self._is_lost = False
         self._continuation.forget()
 
     def complete(

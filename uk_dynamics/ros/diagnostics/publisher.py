@@ -89,8 +89,7 @@ class MessageProblems:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._logger = node.get_logger()
-        self._count = 0
-        self._reported = 0
+        self._count = self._reported = 0
         self._begun = False
         self._last = ""
         self._marked = 0
@@ -150,8 +149,7 @@ class RateMonitor:
         self.nominal_period = nominal_period
         self.missed = 0
         self._times = np.empty(_CAPACITY)
-        self._count = 0
-        self._kept = 0
+        self._count = self._kept = 0
         self._start = time.perf_counter()
 
     def tick(self, count: int = 1) -> None:

@@ -43,8 +43,7 @@ class JointStateCompleter(MechanismNode):
         self._message = JointStateMessage(self.mechanism.joint_names, "position", "velocity")
         self._stamp = Time()
         self._found: JointStateEstimate | None = None
-        self._failure = ""
-        self._undetermined = ""
+        self._failure = self._undetermined = ""
         self._jumps = 0
         self._solve_time = 0.0
         self._publisher = self.create_publisher(JointState, "joint_states", JOINT_STATE_QOS)

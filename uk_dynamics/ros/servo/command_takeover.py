@@ -48,13 +48,11 @@ class CommandTakeover:
         self._deactivates, self._clock = deactivates, clock
         self._generation: int | None = None
         self._heard: int | None = None
-        self._deadline = 0
-        self._looked = 0
+        self._deadline = self._looked = 0
         self._stalled = False
         self._silent: int | None = None
         self._ended = False
-        self._zeros = 0
-        self._asked = 0
+        self._zeros = self._asked = 0
         self._echo: tuple[int, bool] | None = None
 
     @property

@@ -65,8 +65,7 @@ class ManagerLockstep:
         self._known: set[str] = set()
         self._awaited: set[str] = set()
         self._moved = True  # whether the machine has moved since the last tick
-        self._paused = False
-        self._late = False
+        self._paused = self._late = False
         self._settled = self._due = self._since = self._repeated = 0.0
         self._update = 0  # number of the update in this step
         self._ahead = 0  # ns since the last tick
