@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from uk_dynamics import simulate
 from uk_dynamics.conversion.importing import import_file
@@ -71,6 +72,27 @@ def test_surfaces_are_the_smaller_ones_of_both(tmp_path):
     of = {one.name: (one.friction, one.restitution) for one in machine.one_sided}
     assert of["floor_plane_body_crate.1"] == (0.4, 0.3)
     assert of["floor_plane_arm_tip"] == (0.4, 0.0)  # SDF's defaults are 1 and 0
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["floating", "fixed"])
+def test_boxes_touch_boxes_that_stand_still(tmp_path, held):
+    """The crate over a step that is turned and tilted, and the wall beside it."""
+    step = """<model name="step"><static>true</static><pose>0 0.2 0.3 0 0 0.5</pose><link name="l">
+      <pose>0 0 0 0.1 0 0</pose><collision name="tread"><geometry><box><size>2 3 0.2</size></box>
+      </geometry><surface><friction><ode><mu>0.4</mu></ode></friction></surface></collision>
+      </link></model>"""
+    path = tmp_path / "machine.sdf"
+    path.write_text(f"<sdf version='1.9'><world name='w'>{MOVING}{step}</world></sdf>")
+    machine = import_file(path, contacts=True, fixed=held).load()
+    contacts = ContactDynamics(machine)
+    own = [k for k, name in enumerate(contacts.names) if "step_tread_body_crate" in name]
+    turned = Rotation.from_euler("z", 0.5) * Rotation.from_euler("x", 0.1)
+    normal = turned.as_matrix()[:, 2]
+    middle = np.array([0.1, 0, 1]) + Rotation.from_euler("z", 0.3).apply([0, 0.2, 0])
+    reach = np.abs(normal @ Rotation.from_euler("z", 0.3).as_matrix()) @ [0.1, 0.1, 0.05]
+    expected = normal @ (middle - [0, 0.2, 0.3]) - 0.1 - reach
+    assert contacts.places(machine.start()).gap[own].min() == pytest.approx(expected, abs=1e-12)
+    assert {machine.one_sided[k].friction for k in own} == {0.4}
 
 
 def test_without_what_stands_still_the_ground_is_level(tmp_path):

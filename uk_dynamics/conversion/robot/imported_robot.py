@@ -14,7 +14,7 @@ from uk_dynamics.conversion.robot.yaml_layout import entry, flow, identifier, sh
 from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.did_you_mean import some
 from uk_dynamics.escaping import one_line
-from uk_dynamics.model.urdf import Array, Joint, JointType, Link, Pose, Shape, Visual
+from uk_dynamics.model.urdf import WORLD, Array, Joint, JointType, Link, Pose, Shape, Visual
 
 Data = dict[str, object]
 _SHOWN = 4  # names in a remark of many
@@ -114,6 +114,11 @@ class ImportedRobot(Remarks):
 
     def add_shape_link(self, name: str, link: str, pose: Pose, shape: Shape) -> str:
         """Add a link without mass, fixed on another one, for a shape that contacts refer to."""
+        if link == WORLD and WORLD not in [one.name for one in self.links]:
+            kind: JointType = "floating" if self.root == "floating" else "fixed"
+            self.joints.insert(0, Joint("root", kind, WORLD, self.links[0].name))
+            self.links.insert(0, Link(WORLD))
+            self.root = "fixed"
         chosen = identifier(f"{name}_shape", [one.name for one in self.links])
         mount = identifier(f"{chosen}_mount", [one.name for one in self.joints])
         self.links.append(Link(chosen))

@@ -23,7 +23,7 @@ from uk_dynamics.conversion.robot.imported_robot import Data, ImportedRobot, fra
 from uk_dynamics.conversion.sdf.elements import link_shapes, read_shape
 from uk_dynamics.conversion.sdf.frames import Frames, amount, numbers, unhandled
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.model.urdf import WORLD, Pose, compose, inverse, turning_to
+from uk_dynamics.model.urdf import WORLD, Box, Cylinder, Pose, compose, inverse, turning_to
 from uk_dynamics.resources import resolve
 
 _FRICTION, _RESTITUTION = 1.0, 0.0  # where a file says nothing
@@ -61,18 +61,27 @@ def add_contacts(
         grounds = [Collision("ground", WORLD, Pose(), Plane(), np.inf, np.inf)]
         robot.changed("contacts", "with level ground at z = 0: no model stands still in the file")
     found = [one for link in model.iterfind("link") for one in _collisions(link, robot, directory)]
+    links: dict[Collision, str] = {}  # of those that touch as convex hulls
     for ground in grounds:
         for one in found:
             frames = {ground: ground.pose, one: compose(inverse(inside[one.link]), one.pose)}
             for parent, child in ((ground, one), (one, ground)):
                 if keys := contact_entry(parent.shape, child.shape):
                     break
+            ends = {parent: (parent.link, frames[parent]), child: (child.link, frames[child])}
+            hulls = {x: x.shape for x in ends if isinstance(x.shape, Box | Cylinder)}
+            if not keys and len(hulls) == len(ends):
+                keys = {"surface": {"type": "collision"}}
+                for end, shape in hulls.items():
+                    if end not in links:
+                        links[end] = robot.add_shape_link(end.name, *ends[end], shape)
+                    ends[end] = links[end], Pose()
             if not keys:
                 subject = f"contact {ground.name} with {one.link}/{one.name}"
                 robot.lost(subject, "no contact of these shapes is known here")
                 continue
             for role, end in (("parent", parent), ("child", child)):
-                keys[role] = frame_data(end.link, frames[end])
+                keys[role] = frame_data(*ends[end])
             for key in ("friction", "restitution"):
                 if value := min(getattr(ground, key), getattr(one, key)):
                     keys[key] = value
