@@ -19,11 +19,21 @@
 
 #define UK_COUNT (UK_M < UK_NV ? UK_M : UK_NV)
 
+/* Whether sums over what is before a velocity are taken over all velocities of smaller numbers, as vectors: entries of
+ * others in H are zeros that are never written. */
+#define UK_DENSE (UK_WIDTH == 1 && UK_VECTORS)
+
+/* y += a x of the velocities before i towards the root, x a row of H. */
+UK_INLINE void uk_add_before(uk_lanes *restrict y, uk_lanes a, const uk_lanes *restrict x, int i) {
+  if (UK_DENSE) uk_add(y, a, x, i);
+  for (int j = UK_DENSE ? -1 : uk_parent[i]; j >= 0; j = uk_parent[j]) y[j] += a * x[j];
+}
+
 static inline void uk_lanes_whiten(const uk_lanes_memory *m, uk_lanes *x) {
   for (int i = UK_NV - 1; i >= 0; --i) {
     if (UK_WIDTH == 1 && !uk_any(x[i] != uk_all(0.0))) continue;
-    const uk_lanes xi = x[i] *= m->inverse_pivot[i];
-    for (int j = uk_parent[i]; j >= 0; j = uk_parent[j]) x[j] -= m->H[i * UK_NV + j] * xi;
+    x[i] *= m->inverse_pivot[i];
+    uk_add_before(x, -x[i], m->H + i * UK_NV, i);
   }
 }
 
@@ -49,7 +59,8 @@ static void uk_lanes_factor_mass(uk_lanes_memory *m) {
     for (int i = uk_parent[k]; i >= 0; i = uk_parent[i]) row[i] *= inverse;
     for (int i = uk_parent[k]; i >= 0; i = uk_parent[i]) {
       uk_lanes *above = m->H + i * UK_NV;
-      for (int j = i; j >= 0; j = uk_parent[j]) above[j] -= row[i] * row[j];
+      above[i] -= row[i] * row[i];
+      uk_add_before(above, -row[i], row, i);
     }
   }
   m->singular = singular | uk_not(lost < UK_LOST_PIVOTS);
@@ -101,8 +112,8 @@ UK_INLINE uk_lanes uk_lanes_whiten_row(const uk_lanes_memory *m, int r, uk_lanes
   const int none = UK_SWITCHED && !uk_any(acts != uk_all(0.0));
   for (int s = uk_support_start[r]; s < uk_support_start[r + 1] && !none; ++s) {
     const int i = uk_support[s];
-    const uk_lanes xi = x[i] *= m->inverse_pivot[i];
-    for (int j = uk_parent[i]; j >= 0; j = uk_parent[j]) x[j] -= m->H[i * UK_NV + j] * xi;
+    x[i] *= m->inverse_pivot[i];
+    uk_add_before(x, -x[i], m->H + i * UK_NV, i);
   }
   const uk_lanes norm = uk_lanes_sqrt(uk_dot(x, x, UK_NV));
   if (!UK_SWITCHED || uk_any(norm > UK_ZERO_ROW * uk_natural_scale[r])) return norm;

@@ -283,6 +283,7 @@ def tables(mechanism: ResolvedMechanism, terms: SymbolicTerms, lanes: str = part
     tree = [_support(row, parents) for row in np.eye(len(parents), dtype=object)]
     parts = [
         f"#define UK_SWITCHED {int(mechanism.hierarchy.switches)} /* rows, on and off */",
+        f"#define UK_VECTORS {int(bool(mechanism.one_sided))} /* loops of one state become such */",
         f"#define UK_FOLLOWED {'m->followed' if mechanism.follows_references else '0'}",
         f"#define UK_RANK_TOLERANCE {number(solver.rank_tolerance)}",
         f"#define UK_CONSISTENCY_TOLERANCE {number(solver.consistency_tolerance)}",
