@@ -59,13 +59,18 @@ static int uk_contact_accelerate(uk_memory *m, uk_eliminated *by) {
   return m->singular || !isfinite(uk_total(m->qdd, UK_NV));
 }
 
-/* As those of admissible.c. */
-static void uk_contact_admissible(const uk_memory *m, const uk_eliminated *by, double *x) {
+/* As those of admissible.c, of several forces at once; what the structure holds is not made zero. */
+static void uk_contact_admissible(const uk_memory *m, const uk_eliminated *by, double *x, int count) {
 #if UK_BY_BLOCKS
-  if (by->sure) uk_admissible_by_blocks(m, by, x);
-  else
+  for (int i = 0; i < count && by->sure; ++i) uk_admissible_by_blocks(m, by, x + i * UK_NV);
+  if (by->sure) return;
 #endif
-    (void)by, uk_admissible(m, x);
+  (void)by;
+  for (int i = 0; i < count; ++i) uk_lanes_whiten(m, x + i * UK_NV);
+#if UK_M > 0
+  const uk_basis b = uk_rows_of(m);
+  for (int k = 0; k < (int)m->rank; ++k) uk_reflect_rows(&b, k, x, count);
+#endif
 }
 
 static void uk_contact_admitted(const uk_memory *m, const uk_eliminated *by, double *x) {
@@ -80,13 +85,13 @@ static void uk_contact_admitted(const uk_memory *m, const uk_eliminated *by, dou
 static void uk_contact_respond(const uk_memory *m, const uk_eliminated *by, uk_cone *c, const int *closed,
                                const double *rows, double *parts) {
   const int N = UK_D * c->n, rank = (int)m->rank;
-  for (int i = 0; i < N; ++i) {
-    double *own = parts + i * UK_NV;
-    memcpy(own, rows + (UK_D * closed[i / UK_D] + i % UK_D) * UK_NV, sizeof(double) * UK_NV);
-    uk_contact_admissible(m, by, own);
+  for (int i = 0; i < c->n; ++i)
+    memcpy(parts + UK_D * i * UK_NV, rows + UK_D * closed[i] * UK_NV, sizeof(double) * UK_D * UK_NV);
+  uk_contact_admissible(m, by, parts, N);
+  for (int i = 0; i < N; ++i)
     for (int j = 0; j <= i; ++j)
-      c->W[i * N + j] = c->W[j * N + i] = uk_dot(own + rank, parts + j * UK_NV + rank, UK_NV - rank);
-  }
+      c->W[i * N + j] = c->W[j * N + i] =
+          uk_dot(parts + i * UK_NV + rank, parts + j * UK_NV + rank, UK_NV - rank);
 }
 
 /* Impulses of closed constraints while they are found; directions behind them are tangents once more, of contacts
