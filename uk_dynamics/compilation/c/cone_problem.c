@@ -65,25 +65,23 @@ static void uk_cone_step(uk_cone *c) {
   int size = 0;
   for (int i = 0; i < N; ++i) {
     const double *slope = c->slopes + UK_D * UK_D * (i / UK_D) + UK_D * (i % UK_D);
-    c->change[i] = -c->left[i];
-    if (uk_largest(slope, UK_D) != 0.0) c->place[size++] = i;
+    const int placed = uk_largest(slope, UK_D) != 0.0;
+    c->change[i] = placed ? 0.0 : -c->left[i];
+    if (placed) c->place[size++] = i;
   }
   for (int a = 0; a < size; ++a) {
     const int i = c->place[a], own = i / UK_D * UK_D;
     const double *slope = c->slopes + UK_D * UK_D * (i / UK_D) + UK_D * (i % UK_D);
-    double *row = D + a * size, right = -c->left[i];
+    double *const row = c->factors; /* of all directions */
     /* F = r - P(y), y = r - rho (W r + q): the derivative is 1 - P' (1 - rho W) */
-    double part[UK_D];
-    for (int k = 0; k < UK_D; ++k) part[k] = slope[k] * c->step[own + k];
-    for (int b = 0, j = 0; j < N; ++j) {
-      double x = part[0] * c->W[own * N + j];
-      for (int k = 1; k < UK_D; ++k) x += part[k] * c->W[(own + k) * N + j];
-      if (j >= own && j < own + UK_D) x -= slope[j - own];
-      if (j == i) x += 1.0;
-      if (b < size && c->place[b] == j) row[b++] = x;
-      else right -= x * c->change[j];
+    memset(row, 0, sizeof(double) * N);
+    for (int k = 0; k < UK_D; ++k) {
+      uk_add(row, slope[k] * c->step[own + k], c->W + (own + k) * N, N);
+      row[own + k] -= slope[k];
     }
-    c->from[a] = right;
+    row[i] += 1.0;
+    c->from[a] = -c->left[i] - uk_dot(row, c->change, N);
+    for (int b = 0; b < size; ++b) D[a * size + b] = row[c->place[b]];
   }
   uk_basis b = uk_basis_at(size, size, 0, D, c->factors);
   uk_eliminate_rows(&b, UK_CONE_RANK * uk_begin_rows(&b));
