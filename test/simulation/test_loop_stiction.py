@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 from support.mechanism_builder import joint, link, mechanism
 
 from uk_dynamics import inverse_dynamics, standing
+from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.derivatives import linearize
 from uk_dynamics.exceptions import InputError, MechanismFileError
 from uk_dynamics.mechanism.contact import ContactDynamics
@@ -153,17 +154,23 @@ def test_a_pendulum_swings_until_its_pin_holds_it() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler on this machine")
 def test_its_steps_agree_to_order_one() -> None:
+    """In the mean over motions: of each, errors jump with where it turns round within a step."""
     machine = pendulum("coulomb: 0.3, static: 0.4")
-    start, errors, steps = hanging(machine, 0.2, 1.0), [], (4e-3, 1e-3, 2.5e-4)
-    exact = simulate(machine, start, 1.0, sample_period=0.02)
-    for step in steps:
-        found = simulate(machine, start, 1.0, method="moreau", step=step, sample_period=0.02)
-        errors.append(np.abs(found.q - exact.q).max())
-        assert (np.diff(found.energy) < 1e-6 * MASS * G * ARM).all()
-    order = np.polyfit(np.log(steps), np.log(errors), 1)[0]
-    assert 0.8 < order < 1.5
-    assert errors[-1] < 1e-4
+    steps, errors = (4e-3, 1e-3, 2.5e-4), []
+    given = {"sample_period": 0.02, "backend": "compiled"}
+    for angle in np.linspace(0.2, 0.35, 6):
+        start = hanging(machine, angle, 1.0)
+        exact = simulate(machine, start, 1.0, **given)
+        for step in steps:
+            found = simulate(machine, start, 1.0, method="moreau", step=step, **given)
+            errors.append(np.abs(found.q - exact.q).max())
+            assert (np.diff(found.energy) < 1e-6 * MASS * G * ARM).all()
+    mean = np.reshape(errors, (-1, len(steps))).mean(axis=0)
+    order = np.polyfit(np.log(steps), np.log(mean), 1)[0]
+    assert 0.85 < order < 1.2  # 0.94 here, and 0.97 of six sizes; of single motions 0.57 to 1.09
+    assert mean[-1] < 1e-4
 
 
 @pytest.mark.slow
