@@ -39,7 +39,7 @@ class Table:
 
 def choose(condition: Any, yes: Any, no: Any) -> Any:
     """``yes`` where a condition, perhaps of a symbol, holds, else ``no``; numbers or symbols."""
-    if hasattr(condition, "choose"):
+    if hasattr(condition, "choose") and not isinstance(condition, np.generic):  # NumPy's is another
         return condition.choose(yes, no)
     return yes if condition else no
 
