@@ -14,6 +14,7 @@ from support.repository import ROOT
 from uk_dynamics.compilation.build import compiler
 from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.contact import ClosedContacts, ContactStepping
+from uk_dynamics.mechanism.dynamics import Backend
 from uk_dynamics.mechanism.resolution import Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import simulate
@@ -27,12 +28,11 @@ FLOOR = {
     "parent": {"link": "base", "xyz": [0, 0, -0.32]},
     "child": {"link": "body"},
     "points": {"a": [0.2, 0, -0.2], "b": [0.2, 0.1, -0.2]},
-    "friction": 0.1,
     "restitution": 0.6,
 }
 
 
-def jointed(kind: str, law: str = "") -> Mechanism:
+def jointed(kind: str, law: str = "", rubs: float = 0.1) -> Mechanism:
     """A body below a joint of the world, which strikes a floor where there is a law of impacts."""
     ends = {"parent": {"link": "base"}, "child": {"link": "body", "xyz": [0, 0, LEVER]}}
     data = {
@@ -41,7 +41,7 @@ def jointed(kind: str, law: str = "") -> Mechanism:
     }
     data["constraints"]["joint"]["friction"] = FRICTION
     if law:
-        data |= {"solver": {"impacts": law}, "contacts": {"floor": FLOOR}}
+        data |= {"solver": {"impacts": law}, "contacts": {"floor": FLOOR | {"friction": rubs}}}
     return mechanism(SPATIAL, yaml.safe_dump(data))
 
 
@@ -110,6 +110,18 @@ def test_its_steps_are_those_of_the_interpreted_evaluator(
         if not name.startswith(("floor", "crank")):
             assert f"{name} slides" in seen
             assert strikes or f"{name} sticks" in seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
+def test_a_joint_that_jams_in_an_impact_is_told(backend: Backend) -> None:
+    """Friction of the floor turns the body as much as friction of the joint holds it."""
+    machine = jointed(HINGE, "newton", rubs=0.5)
+    stepping, dynamics = ContactStepping(machine), machine.dynamics(backend)
+    start, given = moving(machine, 2.0), Inputs(stabilize=False)
+    end, _ = stepping.advance(start, 0.08, 80, dynamics, given)
+    assert "forces of contacts" in "".join(stepping.problem() or ())
+    assert np.isfinite(end.v).all()
 
 
 @pytest.mark.slow

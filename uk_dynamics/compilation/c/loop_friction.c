@@ -56,12 +56,12 @@ static void uk_loop_press(const uk_contacts *x, int direction, double impulse, d
  * loop joints, and are iterated until both agree, as they do where friction is weak. 0, or 1: they do not. */
 static int uk_loop_solve(const uk_contacts *x, const int *closed, const int *of, uk_cone *c, int n,
                          const long long *mode, const double *alone) {
-  double before[UK_LOOP_FRICTION + 1] = {0.0}, pressing[3 * UK_LOOP_FRICTION + 1];
+  double before[UK_LOOP_FRICTION + 1] = {0.0}, pressing[3 * UK_LOOP_FRICTION + 1], size = 1.0, error = 0.0;
   if (!UK_LOOP_FRICTION) return uk_cone_solve(c);
-  for (int trial = 0;; ++trial) {
+  for (int trial = -1;; ++trial) {
     double most = UK_TINY, off = 0.0;
     memcpy(pressing, alone, sizeof(double) * 3 * x->count);
-    for (int i = 0; i < UK_D * c->n; ++i)
+    for (int i = 0; i < UK_D * c->n && trial >= 0; ++i)
       if (of[i] >= 0) uk_loop_press(x, of[i], c->r[i], pressing);
     for (int i = 0; i < n; ++i) {
       const int k = closed[i], at = UK_D * i;
@@ -70,11 +70,14 @@ static int uk_loop_solve(const uk_contacts *x, const int *closed, const int *of,
       most = fmax(most, now), off = fmax(off, fabs(now - before[k])), before[k] = now;
       c->q[at] = -c->W[at * (UK_D * c->n + 1)] * x->load[2 * k + (mode[k] == UK_STICKS)] * now;
     }
-    if (trial && off <= UK_LOOP_SAME * most) return 0;
-    if (trial == UK_LOOP_TRIALS) {
-      c->error = fmax(off / most, c->error);
+    const int settled = off <= UK_LOOP_SAME * most;
+    if (trial == UK_LOOP_TRIALS || (trial > 0 && settled)) {
+      c->error = settled ? error : fmax(off / most, error);
       return !(c->error <= UK_CONE_ADMITTED);
     }
-    if (uk_cone_solve(c)) return 1;
+    const double now = uk_largest(c->q, UK_D * c->n);
+    if (trial < 0) size = fmax(now, UK_TINY);
+    else if (uk_cone_solve(c)) return 1;
+    else error = fmax(now / size, 1.0) * c->error; /* forces that grow without end are none */
   }
 }

@@ -84,20 +84,25 @@ class ClosedRows(NamedTuple):
         def pressed_by(forces: Array) -> Array:  # what is in loop joints
             return pressing.forces(pressing.multipliers + self.held(forces))
 
-        inside, iterations = loads, 0
-        if not known:
-            inside = pressed_by(np.zeros(len(q)) if start is None else start)
-        for _ in range(int(LOOP_LOADS["TRIALS"])):
+        def press(inside: Array) -> float:  # by forces in loop joints; the size of the problem
             loads[pressing.inside] = (pressing.loads * inside)[pressing.inside]
             for i in np.flatnonzero(np.isfinite(loads)).tolist():
                 # as heavy against its load as along its joint
                 W[d * i, d * i] = W[d * i + 1, d * i + 1] or 1.0
                 q[d * i] = -W[d * i, d * i] * loads[i]
+            return largest(q)
+
+        if known:
+            press(loads)
+            return solve_cone_problem(problem, start)
+        none, iterations = np.zeros(len(q)), 0
+        size = max(press(pressed_by(none)), np.finfo(float).tiny)
+        inside = pressed_by(none if start is None else start)
+        for _ in range(int(LOOP_LOADS["TRIALS"])):
+            larger = max(press(inside) / size, 1.0)  # forces that grow without end are none
             found = solve_cone_problem(problem, start)
             iterations += found.iterations
-            found = replace(found, iterations=iterations)
-            if known:
-                return found
+            found = replace(found, iterations=iterations, error=larger * found.error)
             before, start = inside, found.forces
             inside = pressed_by(start)
             off = largest(inside - before) / max(largest(inside), np.finfo(float).tiny)
