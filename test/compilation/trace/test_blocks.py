@@ -40,3 +40,10 @@ def test_legs_that_are_joined_are_one_and_arms_have_no_rows() -> None:
 def test_small_or_dense_machines_have_none() -> None:
     assert blocks_of({r: range(6) for r in range(3)}, 6) is None
     assert blocks_of({r: range(60) for r in range(50)}, 60) is None
+
+
+def test_smaller_machines_have_them_without_redundant_rows() -> None:
+    velocities = BASE + 4 * JOINTS
+    some = {r: x for r, x in legs().items() if r < 4 * ROWS}
+    assert blocks_of(some, velocities) is None
+    assert blocks_of({r: x for r, x in some.items() if r % ROWS < 4}, velocities) is not None

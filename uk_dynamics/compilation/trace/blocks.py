@@ -9,8 +9,9 @@ import numpy as np
 
 from uk_dynamics.mechanism.resolution import ResolvedMechanism
 
-_LEAST = 50_000  # products of the elimination as a whole, from which on blocks are looked for
-_WORTH = 0.2  # of what elimination costs as a whole: the most that blocks may cost
+_LEAST = 4_000  # products of the elimination as a whole, from which on blocks are looked for
+_LARGE = 50_000  # from which on they may have more rows than velocities: these may not be sure
+_WORTH = 0.3  # of what elimination costs as a whole: the most that blocks may cost
 
 
 class Blocks(NamedTuple):
@@ -56,7 +57,7 @@ def lasting_rows(
 
 
 def blocks_of(supports: Mapping[int, Collection[int]], velocities: int) -> Blocks | None:
-    """The blocks that cost least; None: that is little, or they cost a fifth of it or more.
+    """The blocks that cost least; None: that is little, or they cost three tenths of it or more.
 
     supports: Of each row the velocities that its whitened form has, with all before them towards
     the root, which have smaller numbers: so what is shared begins at the root.
@@ -74,7 +75,9 @@ def blocks_of(supports: Mapping[int, Collection[int]], velocities: int) -> Block
             break
         shared.add(largest[0])
     best = min(found, key=Blocks.cost)
-    return best if best.cost() < _WORTH * whole else None
+    redundant = any(len(r) > len(c) for c, r in zip(best.columns, best.rows, strict=True))
+    worth = best.cost() < _WORTH * whole and not (redundant and whole < _LARGE)
+    return best if worth else None
 
 
 def _products(rows: int, columns: int, length: int) -> int:
