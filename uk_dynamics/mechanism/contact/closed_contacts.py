@@ -84,6 +84,7 @@ class ClosedContacts:
         for k in np.flatnonzero(self._pinned).tolist():
             self._load_map[k] = pins[self.one_sided[k].name]
         self._own = frozenset(name for one in self.one_sided for name in one.constraints)
+        self._without: tuple[ActiveConstraints, ActiveConstraints] | None = None
         self.names = tuple(one.name for one in self.one_sided)
         # what teeth count, which the gaps of ratchets are from: a weighted sum of positions
         self._pitch, self._first = np.zeros((2, len(self.names)))
@@ -160,8 +161,12 @@ class ClosedContacts:
         ]
 
     def without(self, active: ActiveConstraints) -> ActiveConstraints:
-        """The constraints that are on for other reasons."""
-        return replace(active, names=active.names - self._own, sliding={})
+        """The constraints that are on for other reasons; of the same ones the same object."""
+        known = self._without
+        if known is None or known[0] is not active:
+            known = active, replace(active, names=active.names - self._own, sliding={})
+            self._without = known
+        return known[1]
 
     def loads(self, multipliers: Array) -> tuple[Array, Array]:
         """Normal forces, (k,), and forces of sticking, (k, d − 1), in N or N·m, of λ.

@@ -156,7 +156,9 @@ class ContactStepping(ClosedContacts):
                 before, since = (self._names(base, mode) for mode in modes[k : k + 2])
                 if since != before:  # a joint that goes on sliding is told as one that does not act
                     seen(float(times[k + 1]), before, since)
-        last = self._acting(base, modes[-1], self.tables.slip) if len(modes) > 1 else active
+        if len(modes) == 1 or not (changed or base.sliding or SLIPS in modes[-1]):
+            return active
+        last = self._acting(base, modes[-1], self.tables.slip)
         return last if changed or last.sliding else active
 
     def step(
