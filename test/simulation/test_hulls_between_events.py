@@ -118,13 +118,14 @@ def test_a_box_falls_as_its_eight_corners_do() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2, 3, 11, 18])  # of 11 and 18 a corner barely slides
 def test_what_falls_comes_to_rest_and_is_never_inside(seed: int) -> None:
     machine, rng = boxes(box("b0"), ground=SLAB), np.random.default_rng(seed)
     quaternion = rng.standard_normal(4)
     place = [*rng.uniform([-0.25, -0.2, 0.25], [0.25, 0.2, 0.3])]
     q = [*place, *(quaternion / np.linalg.norm(quaternion))]
     run = moved(machine, q, [0.0] * 6, 0.5)
+    assert run.statistics.evaluations < 12_000
     assert np.diff(energies(machine, run)).max() < 1e-8  # J
     contacts = ContactDynamics(machine)  # of what is nearest at each instant
     states = list(map(State, run.t.tolist(), run.q, run.v))

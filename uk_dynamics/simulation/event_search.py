@@ -22,6 +22,7 @@ _APART, _TURNED = 0.1, 1e-13
 # Of the largest force, and of all mass times the largest acceleration, which may cancel in all of
 # them: loads and cones below it are rounding.
 _NO_FORCE, _CANCELLED = 1e-10, 1e-12
+_STOPS = 3e-9  # m/s: what slides more slowly at the end of a step has stopped; errors turn it
 _NO_SPEED = 1e-13  # m/s or rad/s: what others hold closed neither approaches nor leaves
 
 
@@ -45,16 +46,20 @@ class _Margin(NamedTuple):
         return self.value < -self.rounding
 
 
-def first_event(contacts: ContactDynamics, plant: Plant, stepper: AdaptiveStepper) -> Event | None:
-    """The first event within the last step of a motion."""
-    search = _Search(contacts, plant, stepper)
+def first_event(
+    contacts: ContactDynamics, plant: Plant, stepper: AdaptiveStepper, *, located: bool = False
+) -> Event | None:
+    """The first event within the last step of a motion; of one that ends at an event: before it."""
+    search = _Search(contacts, plant, stepper, located=located)
     return min([*search.turns(), *search.closings(), *search.endings()], default=None)
 
 
 class _Search:
     """Looks for events within a step."""
 
-    def __init__(self, contacts: ContactDynamics, plant: Plant, stepper: AdaptiveStepper) -> None:
+    def __init__(
+        self, contacts: ContactDynamics, plant: Plant, stepper: AdaptiveStepper, *, located: bool
+    ) -> None:
         self._contacts, self._plant, self._stepper = contacts, plant, stepper
         self._start, self._end = State(*stepper.start), State(stepper.t, stepper.q, stepper.v)
         active = plant.active
@@ -64,6 +69,9 @@ class _Search:
         closed = [contacts.one_sided[k] for k in self._closed]
         names = [name for one in closed for name in one.constraints if name in active.names]
         self._contact_rows = [row for name in names for row in range(*slices[name].indices(10**9))]
+        before, after = (contacts.places(state).slip for state in (self._start, self._end))
+        slow = (np.linalg.norm(after, axis=1) < _STOPS) & (not located)
+        self._slowing = np.where(slow[:, None], before, 0.0)  # slips of what ends so, in m/s
         self._open = sorted(set(range(len(contacts.names))).difference(self._closed))
 
     def _at(self, t: float) -> State:
@@ -186,6 +194,9 @@ class _Search:
                 found[one.name, "slips"] = _Margin(edge, rounding)
             elif one.name in active.sliding:
                 speed = float(places.slip[i] @ active.sliding[one.name])
+                if (size := float(np.linalg.norm(self._slowing[i]))) > _STOPS:
+                    along = float(places.slip[i] @ self._slowing[i]) / size
+                    speed = min(speed, along - _STOPS)
                 found[one.name, "stops"] = _Margin(speed, SLOW)
         shared = [key for key, m in found.items() if key[1] != "stops" and m.exceeded]
         if not solution.determined[self._contact_rows].all():

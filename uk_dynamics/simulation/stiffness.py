@@ -34,6 +34,12 @@ def creeping(plant: Plant, method: str, state: State, step: float, end: float) -
     )
 
 
+def creeps(plant: Plant, state: State, step: float) -> bool:
+    """Whether motion at about this state decays so fast that an explicit method steps so, in s."""
+    found = _fastest(plant, state)
+    return found is not None and found[0] * step > _STABLE
+
+
 def chattering(plant: Plant, state: State, step: float) -> str:
     """What friction reverses in each of the fixed steps over contacts, in words, at rest.
 

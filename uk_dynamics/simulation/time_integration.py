@@ -57,6 +57,7 @@ class Advance:
     _step_size: float | None = field(default=None, repr=False)
     _paused: State | None = field(default=None, repr=False)  # where C goes on
     _begun: bool = field(default=False, repr=False)
+    _events: EventDriven | None = field(default=None, repr=False)
 
     def begin(self, state: State) -> State:
         """Let contacts strike, close, stick and slide under new efforts, before a first sample."""
@@ -72,7 +73,11 @@ class Advance:
         return state
 
     def _event_driven(self, contacts: ContactDynamics) -> EventDriven:
-        return EventDriven(self.plant, contacts, self.changed, self.warn, self.moved)
+        if self._events is None:
+            told = self.changed, self.warn, self.moved
+            tolerance = float(np.max(self.tolerances.atol))
+            self._events = EventDriven(self.plant, contacts, *told, tolerance)
+        return self._events
 
     def run(self, state: State, stops: Array) -> Iterator[State]:
         """States at increasing times after the start, in s, the last of which is the end.
@@ -84,7 +89,7 @@ class Advance:
             events = self._event_driven(plant.contacts)
 
             def stepper(state: State, end: float) -> AdaptiveStepper:
-                return self._stepper(state, end, implicit=events.implicit)
+                return self._stepper(state, end, events)
 
             return events.run(state, stops, stepper, self._count)
         if plant.stepping is not None:
@@ -245,7 +250,9 @@ class Advance:
                 yield from self._adaptive(state, when[first + 1 :])
                 return
 
-    def _stepper(self, state: State, end: float, *, implicit: bool = False) -> AdaptiveStepper:
+    def _stepper(
+        self, state: State, end: float, events: EventDriven | None = None
+    ) -> AdaptiveStepper:
         """What takes steps with error control from a state, in Python."""
 
         def project(t: float, q: Array, v: Array) -> tuple[Array, Array]:
@@ -259,11 +266,12 @@ class Advance:
             state.q,
             state.v,
             end,
-            method="Radau" if implicit else cast(AdaptiveMethod, self.method),
+            method="Radau" if events and events.implicit else cast(AdaptiveMethod, self.method),
             tolerances=self.tolerances,
             project=project,
             first_step=self._step_size,
             accelerations=self.plant.accelerations,
+            slowest=None if events is None else events.slowest,
             names=self.plant.model.velocity_names,
         )
         return stepper

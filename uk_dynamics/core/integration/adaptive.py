@@ -36,6 +36,8 @@ _SOUND_INTERPOLANT = 1e3
 # Steps of differences, of a radian, a metre, or their rates: rounding of the accelerations and
 # curvature count the same.
 _PART = float(np.sqrt(np.finfo(float).eps))
+# Where directions of slow motion matter: this part of its speed, and at least so much.
+_RESOLVED, _LEAST_PART = 1e-4, 1e-11
 
 SAME_TIME = 1e-12  # s; a sample closer than this to the end of a step is at its end
 
@@ -73,13 +75,15 @@ class AdaptiveStepper:
         first_step: float | None = None,  # in s; None lets SciPy choose
         # the same at many states, for derivatives; None: one after the other
         accelerations: Accelerations | None = None,
+        # (q, v) → least speed whose direction matters, in m/s: differences resolve it
+        slowest: Callable[[Array, Array], float] | None = None,
         names: Sequence[str] = (),  # of the velocities, for errors, (nv,)
     ) -> None:
         """Start at a state; SimulationError: the acceleration there is not finite."""
         limits = tolerances or Tolerances()
         self._space, self._acceleration = space, acceleration
         self._accelerations = accelerations or self._one_by_one
-        self._names, self._project = names, project
+        self._names, self._project, self._slowest = names, project, slowest
         self._method: AdaptiveMethod = method
         self._tolerances = limits
         self._base = np.array(q, dtype=float)
@@ -216,6 +220,8 @@ class AdaptiveStepper:
                 tolerances=Tolerances(10.0 * limits.rtol, 10.0 * limits.atol),
                 project=self._project,
                 first_step=t - start,
+                accelerations=self._accelerations,
+                slowest=self._slowest,
             )
             while not way.finished:
                 way.step()
@@ -255,7 +261,12 @@ class AdaptiveStepper:
     def _jacobian(self, t: float, y: Array) -> Array:
         nv = self._nv
         self.evaluations += 1 + 2 * nv
-        found = motion_jacobian(self._space, self._accelerations, t, self._base, y[:nv], y[nv:])
+        part = _PART
+        if self._slowest is not None:
+            q = self._space.integrate(self._base, y[:nv])
+            part = min(max(_RESOLVED * self._slowest(q, y[nv:]), _LEAST_PART), _PART)
+        where = t, self._base, y[:nv], y[nv:]
+        found = motion_jacobian(self._space, self._accelerations, *where, part)
         lost = np.flatnonzero(~np.isfinite(found).all(axis=0))
         if len(lost):
             names = [self._names[i % nv] for i in lost.tolist() if self._names]
@@ -282,6 +293,7 @@ def motion_jacobian(
     q: Array,  # where the chart begins, (nq,)
     xi: Array,  # coordinates in the chart, (nv,)
     v: Array,  # velocity, (nv,)
+    part: float = _PART,  # steps of differences, of a radian, a metre, or their rates
 ) -> Array:
     """Derivative of (ξ̇, v̇) with respect to (ξ, v), where the configuration is q ⊕ ξ, (2 nv, 2 nv).
 
@@ -292,7 +304,7 @@ def motion_jacobian(
     """
     nv = space.nv
     y = np.concatenate((xi, v))
-    steps = _PART * np.maximum(1.0, np.abs(y))
+    steps = part * np.maximum(1.0, np.abs(y))
 
     def rates(points: Array) -> Array:
         configurations = np.array([space.integrate(q, y[:nv]) for y in points])
