@@ -260,26 +260,27 @@ static int uk_contact_inside(uk_memory *m, const uk_contacts *x, const double *g
  * knows. */
 static int uk_contact_end(uk_memory *m, const double *active, const uk_contacts *x, const long long *mode,
                           const double *gap) {
-  double q[UK_NQ], v[UK_NV], acts[UK_M];
-  memcpy(q, m->q, sizeof q), memcpy(v, m->v, sizeof v);
-  if (uk_project(m)) { /* contacts that cannot all be closed, as those of two steps of a leg */
+  double q[UK_NQ], acts[UK_M];
+  uk_kept kept;
+  kept.known = 0;
+  memcpy(q, m->q, sizeof q);
+  if (uk_project_place(m, &kept)) { /* contacts that cannot all be closed, as those of two steps of a leg */
     uk_contact_base(m, active, x);
-    memcpy(m->q, q, sizeof q), memcpy(m->v, v, sizeof v);
-    if (uk_project(m)) return 1;
+    memcpy(m->q, q, sizeof q);
+    if (uk_project_place(m, &kept)) return 1;
   }
   memcpy(acts, m->active, sizeof acts), memcpy(q, m->q, sizeof q);
   uk_contact_base(m, active, x); /* what rests may be lifted */
-  int again = 0, failed = 0;
-  while (!failed && uk_contact_inside(m, x, gap)) again = 1, failed = uk_project(m);
+  int lifted = 0, failed = 0;
+  while (!failed && uk_contact_inside(m, x, gap)) lifted = 1, failed = uk_project_place(m, &kept);
   memcpy(m->active, acts, sizeof acts);
-  if (failed) memcpy(m->q, q, sizeof q);
+  if (failed) memcpy(m->q, q, sizeof q), uk_lanes_configure(m, &kept);
   for (int k = 0; k < x->count; ++k) {
     const int slides = mode[k] == UK_SLIPS && x->friction[k] > 0.0 && x->gap[k] != 0.0;
     if (slides || (!failed && uk_gap_now(m, x, k, gap[k]) > x->close && mode[k] != UK_OPEN))
-      again = 1, m->active[x->row[UK_D * k]] = 0.0;
+      m->active[x->row[UK_D * k]] = 0.0;
   }
-  if (again) memcpy(m->v, v, sizeof v);
-  return again && uk_project(m);
+  return (lifted && uk_project_place(m, &kept)) || uk_project_speed(m, &kept);
 }
 
 #if UK_BALANCES

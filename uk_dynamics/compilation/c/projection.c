@@ -154,31 +154,35 @@ UK_EVALUATION void uk_lanes_close(uk_lanes_memory *m, uk_lanes_kept *kept, int g
 
 #endif
 
+/* Velocities alone, at what is kept; where they are no numbers. */
+UK_INLINE uk_mask uk_lanes_project_velocity(uk_lanes_memory *m, uk_lanes_kept *kept, uk_lanes_way *w) {
+#if UK_M > 0
+  uk_lanes d[UK_NV];
+  UK_EACH(r, UK_M) w->right[r] = uk_motion_row[r] * m->active[r] * m->rate[r];
+  uk_lanes_correct(m, kept, w->right, uk_motion_row, uk_all(UK_RANK_TOLERANCE), w, d);
+  UK_EACH(i, UK_NV) m->v[i] -= d[i];
+#else
+  (void)kept, (void)w;
+#endif
+  return uk_not(uk_finite(uk_total(m->q, UK_NQ) + uk_total(m->v, UK_NV)));
+}
+
 /* Why states have none, as `failed` of an evaluation, or UK_OPEN_LOOPS; 0. What is kept is then of the
  * configurations there. */
 UK_EVALUATION void uk_lanes_project(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_lanes *why) {
   const uk_lanes fine = uk_all(0.0);
-  UK_EACH(g, groups) why[g] = fine;
+  uk_lanes_way w[UK_MOST_GROUPS];
 #ifdef UK_ONE_STATE
   m->singular = 0.0;
 #endif
 #if UK_M > 0
-  uk_lanes d[UK_NV];
-  uk_lanes_way w[UK_MOST_GROUPS];
   uk_lanes_close(m, kept, groups, w);
   UK_EACH(g, groups) uk_lanes_find_rates(m + g, kept + g);
-  UK_EACH(g, groups) {
-    UK_EACH(r, UK_M) w[g].right[r] = uk_motion_row[r] * m[g].active[r] * m[g].rate[r];
-    uk_lanes_correct(m + g, kept + g, w[g].right, uk_motion_row, uk_all(UK_RANK_TOLERANCE), w + g, d);
-    UK_EACH(i, UK_NV) m[g].v[i] -= d[i];
-    why[g] = uk_pick(w[g].smallest <= UK_REACHED, fine, uk_all(UK_OPEN_LOOPS));
-  }
-#else
-  (void)kept;
 #endif
-  UK_EACH(g, groups) { /* two sums do not wait for each other */
-    const uk_lanes both = uk_total(m[g].q, UK_NQ) + uk_total(m[g].v, UK_NV);
-    why[g] = uk_pick(uk_finite(both), why[g], uk_all(UK_NOT_NUMBERS));
+  UK_EACH(g, groups) {
+    const uk_mask lost = uk_lanes_project_velocity(m + g, kept + g, w + g);
+    why[g] = UK_M == 0 ? fine : uk_pick(w[g].smallest <= UK_REACHED, fine, uk_all(UK_OPEN_LOOPS));
+    why[g] = uk_pick(lost, uk_all(UK_NOT_NUMBERS), why[g]);
   }
 #ifdef UK_ONE_STATE
   if (*why != 0.0 && m->singular) *why = UK_SINGULAR_MASS;
@@ -196,6 +200,15 @@ static UK_OPTIONAL int uk_project_place(uk_memory *m, uk_kept *kept) {
   uk_lanes_close(m, kept, 1, &way);
   if (way.smallest <= UK_REACHED) return 0;
   return m->singular ? UK_SINGULAR_MASS : isfinite(way.smallest) ? UK_OPEN_LOOPS : UK_NOT_NUMBERS;
+}
+
+/* Project v alone, at a q whose terms are kept; as uk_project_there. */
+static UK_OPTIONAL int uk_project_speed(uk_memory *m, uk_kept *kept) {
+  uk_lanes_way way;
+  m->singular = 0.0;
+  uk_lanes_find_rates(m, kept);
+  if (!uk_lanes_project_velocity(m, kept, &way)) return 0;
+  return m->singular ? UK_SINGULAR_MASS : UK_NOT_NUMBERS;
 }
 
 #endif
