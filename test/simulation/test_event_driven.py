@@ -21,11 +21,13 @@ from uk_dynamics.control.servo import ServoController
 from uk_dynamics.conversion import export_mechanism
 from uk_dynamics.exceptions import InputError, MechanismFileError, SimulationError
 from uk_dynamics.mechanism import Tasks
+from uk_dynamics.mechanism.contact import ContactDynamics
 from uk_dynamics.mechanism.files import MechanismSpec
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.simulation.simulated_machine import SimulatedMachine
 from uk_dynamics.simulation import event_driven, simulate
+from uk_dynamics.simulation.plant import Plant
 
 G = 9.81
 BALL = link("base") + link("ball", 2.0) + joint("z", "base", "ball", kind="prismatic", axis="0 0 1")
@@ -552,6 +554,19 @@ def test_feet_that_open_and_close_in_turns_are_stepped_over():
     # tipping about one foot alone would turn it by 7e-5 rad, and it stands on two
     assert abs(found.q[-1, 2]) < 2e-5
     assert found.contact_gaps.min() > -1e-9
+
+
+def test_the_time_that_is_stepped_over_doubles_until_it_is_calm() -> None:
+    """So events without end are log2 of the duration in number."""
+    block, _ = on_slope(0.0, 0.5)
+    plant = Plant(block, None, None, continuous=False, backend="interpreted")
+    contacts = ContactDynamics(block)
+    events = event_driven.EventDriven(plant, contacts, print, print, print, 1e-9)
+    for length in (1e-5, 2e-5, 4e-5):
+        events._go_over(events._over[0] + 1e-3 if np.isfinite(events._over[0]) else 1.0)
+        assert events._over[1] == pytest.approx(length)
+    events._go_over(events._over[0] + 1.0)
+    assert events._over[1] == pytest.approx(1e-5)
 
 
 @pytest.mark.parametrize("part", [0.999, 1.001])
