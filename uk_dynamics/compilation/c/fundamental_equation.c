@@ -19,9 +19,12 @@
 
 #define UK_COUNT (UK_M < UK_NV ? UK_M : UK_NV)
 
+/* Whether the tree leaves little of M. */
+#define UK_SPARSE_MASS (UK_NV * UK_NV > 6 * UK_TREE_ENTRIES)
+
 /* Whether sums over what is before a velocity are taken over all velocities of smaller numbers, as vectors: entries of
  * others in H are zeros that are never written. */
-#define UK_DENSE (UK_WIDTH == 1 && UK_VECTORS)
+#define UK_DENSE (UK_WIDTH == 1 && UK_VECTORS && !UK_SPARSE_MASS)
 
 /* y += a x of the velocities before i towards the root, x a row of H. */
 UK_INLINE void uk_add_before(uk_lanes *restrict y, uk_lanes a, const uk_lanes *restrict x, int i) {
@@ -67,7 +70,6 @@ static void uk_lanes_factor_mass(uk_lanes_memory *m) {
 }
 
 /* M, or its factor, to a place of its own, and back: what the tree leaves of it, where that is little. */
-#define UK_SPARSE_MASS (UK_NV * UK_NV > 6 * UK_TREE_ENTRIES)
 #define UK_MASS_ROOM (UK_SPARSE_MASS ? UK_TREE_ENTRIES : UK_NV * UK_NV)
 
 static UK_OPTIONAL void uk_lanes_keep_mass(const uk_lanes_memory *m, uk_lanes *kept) {
