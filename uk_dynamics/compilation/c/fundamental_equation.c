@@ -40,6 +40,27 @@ static inline void uk_lanes_whiten(const uk_lanes_memory *m, uk_lanes *x) {
   }
 }
 
+#if UK_M > 0 && UK_DENSE
+
+/* The same of rows, four at once: they do not wait for each other. */
+static void uk_lanes_whiten_some(const uk_lanes_memory *m, double *const *rows, int count) {
+  int r = 0;
+  for (; r + 4 <= count; r += 4) {
+    double *restrict x = rows[r], *restrict y = rows[r + 1], *restrict z = rows[r + 2], *restrict w = rows[r + 3];
+    for (int i = UK_NV - 1; i >= 0; --i) {
+      const double *restrict before = m->H + i * UK_NV;
+      const double inverse = m->inverse_pivot[i];
+      const double a = x[i] *= inverse, b = y[i] *= inverse, c = z[i] *= inverse, d = w[i] *= inverse;
+      if (a == 0.0 && b == 0.0 && c == 0.0 && d == 0.0) continue;
+      for (int j = 0; j < i; ++j)
+        x[j] -= a * before[j], y[j] -= b * before[j], z[j] -= c * before[j], w[j] -= d * before[j];
+    }
+  }
+  for (; r < count; ++r) uk_lanes_whiten(m, rows[r]);
+}
+
+#endif
+
 static inline void uk_lanes_unwhiten(const uk_lanes_memory *m, uk_lanes *x) {
   UK_EACH(i, UK_NV) {
     uk_lanes sum = x[i];
@@ -108,6 +129,14 @@ UK_INLINE uk_basis uk_rows_of(const uk_lanes_memory *m) {
   return b;
 }
 
+/* The norm of a whitened row, which is none where that is rounding. */
+UK_INLINE uk_lanes uk_lanes_row_norm(int r, uk_lanes *x) {
+  const uk_lanes norm = uk_lanes_sqrt(uk_dot(x, x, UK_NV));
+  if (!UK_SWITCHED || uk_any(norm > UK_ZERO_ROW * uk_natural_scale[r])) return norm;
+  memset(x, 0, sizeof(uk_lanes) * UK_NV); /* to be passed over */
+  return uk_all(0.0);
+}
+
 /* A row, whitened, and its norm. */
 UK_INLINE uk_lanes uk_lanes_whiten_row(const uk_lanes_memory *m, int r, uk_lanes acts, uk_lanes *x) {
   UK_EACH(i, UK_NV) x[i] = acts * m->A[r * UK_NV + i];
@@ -117,10 +146,7 @@ UK_INLINE uk_lanes uk_lanes_whiten_row(const uk_lanes_memory *m, int r, uk_lanes
     x[i] *= m->inverse_pivot[i];
     uk_add_before(x, -x[i], m->H + i * UK_NV, i);
   }
-  const uk_lanes norm = uk_lanes_sqrt(uk_dot(x, x, UK_NV));
-  if (!UK_SWITCHED || uk_any(norm > UK_ZERO_ROW * uk_natural_scale[r])) return norm;
-  memset(x, 0, sizeof m->W[r]); /* rounding: to be passed over */
-  return uk_all(0.0);
+  return uk_lanes_row_norm(r, x);
 }
 
 /* What a row of this norm is multiplied by. */
@@ -131,8 +157,17 @@ static inline uk_lanes uk_lanes_row_scale(int r, uk_lanes norm) {
 
 static void uk_lanes_whiten_rows(uk_lanes_memory *m, const uk_lanes *acts) {
   const uk_basis b = uk_rows_of(m);
+#if UK_DENSE
+  double *some[UK_M];
+  int count = 0;
   UK_EACH(r, UK_M) {
-    const uk_lanes norm = uk_lanes_whiten_row(m, r, acts[r], m->W[r]);
+    UK_EACH(i, UK_NV) m->W[r][i] = acts[r] * m->A[r * UK_NV + i];
+    if (acts[r] != 0.0) some[count++] = m->W[r];
+  }
+  uk_lanes_whiten_some(m, some, count);
+#endif
+  UK_EACH(r, UK_M) {
+    const uk_lanes norm = UK_DENSE ? uk_lanes_row_norm(r, m->W[r]) : uk_lanes_whiten_row(m, r, acts[r], m->W[r]);
     uk_scale_row(&b, r, norm, uk_lanes_row_scale(r, norm));
   }
 }
