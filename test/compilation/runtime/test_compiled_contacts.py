@@ -70,6 +70,7 @@ def plantigrade() -> ukd.Mechanism:
 def plantigrade_leg_by_leg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ukd.Mechanism:
     """Its rows are eliminated as those of large machines, where that is sure, in each step."""
     monkeypatch.setattr(blocks, "_LEAST", 0)
+    monkeypatch.setattr(blocks, "_LARGE", 0)
     monkeypatch.setattr(blocks, "_WORTH", np.inf)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     machine = ukd.Mechanism.from_file(ROOT / "examples/plantigrade/plantigrade.yaml")
