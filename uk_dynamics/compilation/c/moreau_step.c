@@ -280,7 +280,7 @@ static int uk_contact_end(uk_memory *m, const double *active, const uk_contacts 
     if (slides || (!failed && uk_gap_now(m, x, k, gap[k]) > x->close && mode[k] != UK_OPEN))
       m->active[x->row[UK_D * k]] = 0.0;
   }
-  return (lifted && uk_project_place(m, &kept)) || uk_project_speed(m, &kept);
+  return (lifted && uk_project_place(m, &kept)) || uk_project_velocity(m, &kept);
 }
 
 #if UK_BALANCES

@@ -203,7 +203,7 @@ static UK_OPTIONAL int uk_project_place(uk_memory *m, uk_kept *kept) {
 }
 
 /* Project v alone, at a q whose terms are kept; as uk_project_there. */
-static UK_OPTIONAL int uk_project_speed(uk_memory *m, uk_kept *kept) {
+static UK_OPTIONAL int uk_project_velocity(uk_memory *m, uk_kept *kept) {
   uk_lanes_way way;
   m->singular = 0.0;
   uk_lanes_find_rates(m, kept);
