@@ -37,8 +37,7 @@ from uk_dynamics.ros.servo.motor_commands import COMMANDS
 from uk_dynamics.ros.servo.reference_inputs import ReferenceInputs
 from uk_dynamics.ros.servo.servo_timing import LoopDelay, ServoTiming
 from uk_dynamics.ros.servo.state_guard import StateGuard, silence
-from uk_dynamics.ros.servo.task_topics import TaskTopics
-from uk_dynamics.ros.servo.written_estimates import WrittenEstimates
+from uk_dynamics.ros.servo.task_topics import TaskTopics, WrittenEstimates
 from uk_dynamics.ros.timing.clock import (
     TimeOrigin,
     Watchdog,
