@@ -27,7 +27,6 @@ from uk_dynamics.core.servo.correction_rule import (
     observed,
     settled_gain,
 )
-from uk_dynamics.core.servo.encoder_rule import reading
 from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
 from uk_dynamics.core.servo.limited_allocation import (
     SEARCH_CONSTANTS,
@@ -78,4 +77,4 @@ from uk_dynamics.core.servo.share_rules import (
     relaxed_share,
     standing_step,
 )
-from uk_dynamics.core.servo.velocity_observer_rule import Watched, smoothed, watched
+from uk_dynamics.core.servo.velocity_observer_rule import Watched, reading, smoothed, watched

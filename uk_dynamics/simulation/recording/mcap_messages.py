@@ -13,9 +13,9 @@ import numpy as np
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.model import FloatingBase
 from uk_dynamics.simulation.recording import mcap_contents as mcap
+from uk_dynamics.simulation.recording.bags import McapWriter
 from uk_dynamics.simulation.recording.machine_data import MachineData
 from uk_dynamics.simulation.recording.mcap_contents import nanoseconds
-from uk_dynamics.simulation.recording.mcap_writer import McapWriter
 from uk_dynamics.simulation.recording.trajectory_data import Array, Names, Statistics, Switching
 
 

@@ -20,9 +20,8 @@ from uk_dynamics.colours import (
     TORQUE,
 )
 from uk_dynamics.mechanism.resolution import Array, Flags
-from uk_dynamics.viewing.scene.contact_marks import CONE_SEGMENTS, ContactMarks
 from uk_dynamics.viewing.scene.link_shapes import quaternions_wxyz
-from uk_dynamics.viewing.scene.marks import Marks
+from uk_dynamics.viewing.scene.marks import CONE_SEGMENTS, ContactMarks, Marks
 from uk_dynamics.viewing.scene.stage import ViserServer
 
 _FORGETTING = 0.995  # per picture: the scale follows the largest vector of the last seconds
