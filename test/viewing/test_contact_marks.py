@@ -14,7 +14,8 @@ from uk_dynamics.core.contact import Mode
 from uk_dynamics.mechanism.resolution.state import Inputs, State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.viewing import Playback
-from uk_dynamics.viewing.scene.marks import ContactMarks, Marker
+from uk_dynamics.viewing.scene.contact_marks import ContactMarks
+from uk_dynamics.viewing.scene.marks import Marker
 
 G = 9.81
 CART = """

@@ -6,15 +6,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from uk_dynamics.checks.actuation import actuation, uncertainty
-from uk_dynamics.checks.closure_and_units import closure, open_loops, planarity
-from uk_dynamics.checks.contacts import doubled, inside, meshes, ropes
-from uk_dynamics.checks.inertias import friction, inertias, massless
+from uk_dynamics.checks.actuation import actuation
+from uk_dynamics.checks.closure_and_units import closure
+from uk_dynamics.checks.contacts import doubled, inside, ropes
+from uk_dynamics.checks.friction import friction
+from uk_dynamics.checks.idle_entries import idle_entries
+from uk_dynamics.checks.inertias import inertias, massless
 from uk_dynamics.checks.limits import effort_limits, limits
-from uk_dynamics.checks.redundancy import idle_entries, redundancy
-from uk_dynamics.checks.references import reach
+from uk_dynamics.checks.meshes import meshes
+from uk_dynamics.checks.open_loops import open_loops, planarity
+from uk_dynamics.checks.reach import reach
+from uk_dynamics.checks.redundancy import redundancy
 from uk_dynamics.checks.singularity import singularity
 from uk_dynamics.checks.subject import SEVERITIES, Finding, Subject
+from uk_dynamics.checks.uncertainty import uncertainty
 from uk_dynamics.exceptions import CodedWarning, InputError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.files import MechanismSpec

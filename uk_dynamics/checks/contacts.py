@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Contacts, stops, one-sided constraints: at the start, next to loops, of meshes with hollows."""
+"""Contacts, stops and one-sided constraints at the start, and next to loops."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,8 +11,7 @@ from uk_dynamics.checks.subject import Finding, Subject
 from uk_dynamics.constraints.rows import RopeRow
 from uk_dynamics.core.linalg import null_basis
 from uk_dynamics.mechanism.contact import CLOSE, ContactDynamics
-from uk_dynamics.mechanism.resolution import State, hollow_part
-from uk_dynamics.model.urdf import MeshFile
+from uk_dynamics.mechanism.resolution import State
 
 _FAR_OFF = 0.75 * np.pi  # rad: from there on half a turn is near
 _HELD = 1e-9  # part of a row that the loops leave
@@ -95,25 +94,4 @@ def doubled(subject: Subject) -> Iterator[Finding]:
                 (one.name,),
                 "never opens or closes: the loops fix where it is, and would share its force",
                 "remove it, or the constraint that holds the same",
-            )
-
-
-_HOLLOW = 0.02  # of the hull: less is a facetted round, or a chamfer
-
-
-def meshes(subject: Subject) -> Iterator[Finding]:
-    """Contacts from meshes with hollows, which have no convex parts that leave them open."""
-    touching: dict[MeshFile, dict[str, None]] = {}
-    for contact in subject.mechanism.spec.contacts:
-        for mesh in contact.meshes:
-            touching.setdefault(mesh, {})[contact.name.rpartition(".")[0] or contact.name] = None
-    for mesh, entries in touching.items():
-        if (part := hollow_part(mesh)) > _HOLLOW:
-            yield Finding(
-                "mesh",
-                "warning",
-                tuple(entries),
-                f"{'touches' if len(entries) == 1 else 'touch'} with the convex hull of"
-                f" {mesh.path.name}, {part:.0%} of which are not in the mesh",
-                "divide it into convex parts, each with a <collision> of its own, or give points",
             )

@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Inertias that are impossible or implausible; joints that move none, and their friction."""
+"""Inertias that are impossible or implausible, and joints that move none."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -91,34 +91,3 @@ def _slight(subject: Subject) -> Iterator[Finding]:
                     " rounding errors exceed so small an inertia",
                     "omit the mass, or give the link its real mass",
                 )
-
-
-_TURNED = 1e-9  # of a row of sliding: what depends less on a motion does not rub along it
-
-
-def friction(subject: Subject) -> Iterator[Finding]:
-    """Joints and contacts with friction whose motion has neither inertia nor constraint.
-
-    Friction is a force: it opposes a motion, and that of nothing is undetermined.
-    """
-    mechanism, model = subject.mechanism, subject.mechanism.model
-    if not (subject.closed and isinstance(subject.solution, UndeterminedMotionError)):
-        return
-    free = {name: model.velocity_names.index(name) for name in subject.solution.directions}
-    declared, rubs = dict(mechanism.spec.joints), dict[str, list[str]]()
-    for name, index in free.items():
-        own = declared.get(joint := name.partition(".")[0])
-        coulomb = model.friction[index] if own is None or own.friction is None else own.friction
-        if coulomb or (own is not None and own.stiction):
-            rubs.setdefault(joint, []).append(name)
-    q, v = subject.assembly.q, np.zeros(model.nv)
-    subject.workspace.update(q, v)
-    rows = mechanism.constraints.evaluate(subject.workspace, 0.0, q, v)
-    for one in mechanism.one_sided:
-        if one.dry is None and one.sticking is not None:
-            slip = np.abs(rows.A[mechanism.constraints.slices[one.sticking]])
-            if moved := [x for x, k in free.items() if slip[:, k].max() > _TURNED * slip.max()]:
-                rubs[one.name] = moved
-    for name, moved in rubs.items():
-        problem = f"has friction but no inertia to act on along {', '.join(moved)}"
-        yield Finding("friction", "error", (name,), problem, REMEDY)

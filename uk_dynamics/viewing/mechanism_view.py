@@ -19,8 +19,9 @@ from uk_dynamics.viewing.curves import Curves
 from uk_dynamics.viewing.machine_numbers import MachineNumbers, solver_table, status_line
 from uk_dynamics.viewing.panel import Panel
 from uk_dynamics.viewing.scene.link_shapes import LinkShapes
+from uk_dynamics.viewing.scene.mark_colours import mark_colours
 from uk_dynamics.viewing.scene.marks import Marker
-from uk_dynamics.viewing.scene.overlay import Overlay, mark_colours
+from uk_dynamics.viewing.scene.overlay import Overlay
 from uk_dynamics.viewing.scene.stage import Corners, Stage, ViserServer, stage
 from uk_dynamics.viewing.source import Instant, Snapshot, Source
 

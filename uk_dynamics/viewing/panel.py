@@ -22,8 +22,8 @@ from uk_dynamics.viewing.curves import Curves
 from uk_dynamics.viewing.html_tables import legend
 from uk_dynamics.viewing.live_simulation import LABELS
 from uk_dynamics.viewing.poser import Poser
+from uk_dynamics.viewing.scene.contact_marks import MODE_COLOURS
 from uk_dynamics.viewing.scene.link_shapes import JointLabels
-from uk_dynamics.viewing.scene.marks import MODE_COLOURS
 from uk_dynamics.viewing.scene.overlay import Overlay
 from uk_dynamics.viewing.scene.stage import ViserServer
 from uk_dynamics.viewing.source import Instant, Source

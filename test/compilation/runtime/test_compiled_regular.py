@@ -12,7 +12,8 @@ from uk_dynamics.compilation.emit.constants import constants
 from uk_dynamics.compilation.emit.generate import batch_source, source
 from uk_dynamics.compilation.emit.servo_source import servo_source
 from uk_dynamics.compilation.trace import regular_equation
-from uk_dynamics.compilation.trace.elimination import Elimination, GramSchmidt
+from uk_dynamics.compilation.trace.elimination import Elimination
+from uk_dynamics.compilation.trace.independent_rows import GramSchmidt
 from uk_dynamics.compilation.trace.sparse_vectors import sparse
 from uk_dynamics.compilation.trace.symbols import Graph, as_objects
 from uk_dynamics.compilation.trace.terms import SymbolicTerms

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.mechanism_builder import arm, closed_states, mechanism, shipped
 
-from uk_dynamics.mechanism.dynamics.interpreted import workless
+from uk_dynamics.mechanism.dynamics.nonideal_forces import workless
 from uk_dynamics.resources import shipped_files
 
 TURNED = """

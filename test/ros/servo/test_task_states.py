@@ -22,7 +22,7 @@ import uk_dynamics as ukd
 from uk_dynamics.cli.output.report_page import report_page
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.ros.timing.clock import nanoseconds
-from uk_dynamics.simulation.recording.bags import McapReader
+from uk_dynamics.simulation.recording.mcap_writer import McapReader
 
 pytestmark = pytest.mark.ros
 

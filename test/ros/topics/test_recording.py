@@ -33,7 +33,7 @@ from uk_dynamics.ros.nodes.recorder import Recorder
 from uk_dynamics.ros.timing.clock import nanoseconds
 from uk_dynamics.ros.topics.odometry_topics import odom_topic
 from uk_dynamics.ros.topics.topic_recorder import TopicRecorder
-from uk_dynamics.simulation.recording.bags import McapReader
+from uk_dynamics.simulation.recording.mcap_writer import McapReader
 
 pytestmark = pytest.mark.ros
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import uk_dynamics as ukd
 from uk_dynamics.cli.main import main
 from uk_dynamics.exceptions import InputError
-from uk_dynamics.simulation.recording.bags import McapWriter
 from uk_dynamics.simulation.recording.mcap_contents import schemas
+from uk_dynamics.simulation.recording.mcap_writer import McapWriter
 
 pytest.importorskip("mcap_ros2", reason="recordings in MCAP are optional")
 

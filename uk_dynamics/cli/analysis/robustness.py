@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.options.arguments import check_writable
+from uk_dynamics.cli.options.requirements import check_writable
 from uk_dynamics.cli.output.printing import progress_bar, show, table
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism import EncoderSpec

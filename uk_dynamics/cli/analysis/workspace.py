@@ -6,7 +6,7 @@ import argparse
 from statistics import median
 
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.options.arguments import check_writable
+from uk_dynamics.cli.options.requirements import check_writable
 from uk_dynamics.cli.output.printing import progress_bar, show, table
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.mechanism.kinematics import TWIST

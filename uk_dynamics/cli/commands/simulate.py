@@ -11,7 +11,7 @@ from pathlib import Path
 from uk_dynamics import DelayCompensation, GravityCompensation, Hold, Reality, ServoController
 from uk_dynamics import simulate as run_simulation
 from uk_dynamics.cli.options import arguments as common
-from uk_dynamics.cli.options.arguments import check_writable
+from uk_dynamics.cli.options.requirements import check_writable
 from uk_dynamics.cli.options.values import finite
 from uk_dynamics.cli.output.printing import TIME_BAR, log_on_stderr, progress_bar, show
 from uk_dynamics.cli.output.simulation_summary import summarize, summary_table

@@ -2,5 +2,5 @@
 
 """Arguments of commands: how their texts declare them, and what commands share."""
 
-from uk_dynamics.cli.options.arguments import check_writable, need_ros
 from uk_dynamics.cli.options.command_text import Commands, add_command, text_beside
+from uk_dynamics.cli.options.requirements import check_writable, need_ros

@@ -25,7 +25,8 @@ from uk_dynamics.compilation.derivatives.equation_trace import BodyMotions, Pair
 from uk_dynamics.compilation.derivatives.forward_mode import SymbolDerivatives
 from uk_dynamics.compilation.derivatives.tree_derivatives import Load, force_cross, motion_cross
 from uk_dynamics.compilation.trace.sparse_vectors import Scalar, Sparse, add_multiple, is_zero
-from uk_dynamics.compilation.trace.symbolic_tree import Inertia, skew, zeros
+from uk_dynamics.compilation.trace.symbolic_joints import skew, zeros
+from uk_dynamics.compilation.trace.symbolic_tree import Inertia
 from uk_dynamics.compilation.trace.symbols import (
     WIDTH,
     Graph,

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from uk_dynamics.compilation.trace.sparse_vectors import Scalar, is_zero
-from uk_dynamics.compilation.trace.symbolic_tree import zeros
+from uk_dynamics.compilation.trace.symbolic_joints import zeros
 from uk_dynamics.compilation.trace.symbols import Graph, Objects, Symbol, as_objects
 
 

@@ -20,7 +20,8 @@ import numpy as np
 from uk_dynamics.compilation.derivatives.forward_mode import SymbolDerivatives
 from uk_dynamics.compilation.derivatives.tree_derivatives import TreeDerivatives, seeds
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
-from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree, zeros
+from uk_dynamics.compilation.trace.symbolic_joints import zeros
+from uk_dynamics.compilation.trace.symbolic_tree import SymbolicTree
 from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects
 from uk_dynamics.compilation.trace.terms import StateInputs
 from uk_dynamics.constraints.references import ReferenceSample

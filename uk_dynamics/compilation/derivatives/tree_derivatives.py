@@ -25,14 +25,8 @@ from typing import TypeVar, cast
 import numpy as np
 
 from uk_dynamics.compilation.trace.sparse_vectors import Sparse, is_zero
-from uk_dynamics.compilation.trace.symbolic_tree import (
-    Inertia,
-    SymbolicTree,
-    cross,
-    motions,
-    skew,
-    zeros,
-)
+from uk_dynamics.compilation.trace.symbolic_joints import cross, motions, skew, zeros
+from uk_dynamics.compilation.trace.symbolic_tree import Inertia, SymbolicTree
 from uk_dynamics.compilation.trace.symbols import Objects, Symbol, as_objects
 from uk_dynamics.model.kinematics import Body
 

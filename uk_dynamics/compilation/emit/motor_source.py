@@ -129,7 +129,7 @@ def period_steps() -> list[str]:
 
 
 def contact_share_rule(entries: int) -> str:
-    """When contacts stand, by the rules of :mod:`share_rules` for one entry."""
+    """When contacts stand, by the rules of :mod:`contact_share_rule` for one entry."""
     step = ones("t", "planned", "detected", "closed", "begun", "ramp")
     return header(
         "uk_standing.h",

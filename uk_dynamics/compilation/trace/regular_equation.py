@@ -21,7 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from uk_dynamics.compilation.trace.elimination import Elimination, GramSchmidt, IndependentRows
+from uk_dynamics.compilation.trace.elimination import Elimination
+from uk_dynamics.compilation.trace.independent_rows import GramSchmidt, IndependentRows
 from uk_dynamics.compilation.trace.sparse_vectors import (
     Scalar,
     Sparse,

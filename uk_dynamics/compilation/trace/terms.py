@@ -12,14 +12,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from uk_dynamics.compilation.trace.symbolic_tree import (
-    Inertia,
-    SymbolicTree,
-    constant,
-    inertia_of,
-    skew,
-    zeros,
-)
+from uk_dynamics.compilation.trace.symbolic_joints import constant, skew, zeros
+from uk_dynamics.compilation.trace.symbolic_tree import Inertia, SymbolicTree, inertia_of
 from uk_dynamics.compilation.trace.symbols import Graph, Objects, Symbol, as_objects
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import FrameKinematics

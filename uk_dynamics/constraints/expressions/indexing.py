@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from uk_dynamics.constraints.expressions.scope import IndexValue, Scope
-from uk_dynamics.constraints.expressions.whitelist import LARGEST_INDEX_SET, MOST_ROWS, syntax
+from uk_dynamics.constraints.expressions.syntax import syntax
+from uk_dynamics.constraints.expressions.whitelist import LARGEST_INDEX_SET, MOST_ROWS
 from uk_dynamics.exceptions import ExpressionError
 
 _COMPARISONS: dict[type[ast.cmpop], Callable[[int, int], bool]] = {

@@ -14,6 +14,7 @@ from uk_dynamics.constraints.expressions import nodes
 from uk_dynamics.constraints.expressions.indexing import Indexing
 from uk_dynamics.constraints.expressions.nodes import Expression, Number, Power, Product
 from uk_dynamics.constraints.expressions.scope import Scope
+from uk_dynamics.constraints.expressions.syntax import nested_too_deep, syntax
 from uk_dynamics.constraints.expressions.whitelist import (
     DEEPEST_NESTING,
     FUNCTIONS,
@@ -21,8 +22,6 @@ from uk_dynamics.constraints.expressions.whitelist import (
     MOST_OPERATIONS,
     OPERATORS,
     RATES,
-    nested_too_deep,
-    syntax,
 )
 from uk_dynamics.did_you_mean import closest, did_you_mean
 from uk_dynamics.exceptions import ExpressionError

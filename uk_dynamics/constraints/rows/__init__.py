@@ -11,7 +11,7 @@ from uk_dynamics.constraints.rows.convex_hulls import (
     Hull,
     HullPair,
 )
-from uk_dynamics.constraints.rows.frame_rows import ContactRow, RotationVectorRows
+from uk_dynamics.constraints.rows.frame_rows import ContactRow
 from uk_dynamics.constraints.rows.height_rows import HeightField, HeightRow, HeightRows
 from uk_dynamics.constraints.rows.hull_rows import HullRow, HullRows
 from uk_dynamics.constraints.rows.joint_rows import (
@@ -30,6 +30,7 @@ from uk_dynamics.constraints.rows.relative_motion import (
     relative_twist,
 )
 from uk_dynamics.constraints.rows.rope_rows import RopeRow
+from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRows
 from uk_dynamics.constraints.rows.round_rows import BoxRow, Round, RoundRow
 from uk_dynamics.constraints.rows.row import (
     Constraint,

@@ -8,16 +8,13 @@ import numpy as np
 
 from uk_dynamics.arrays import Flags
 from uk_dynamics.constraints.references.references import ReferenceSample
-from uk_dynamics.constraints.rows.frame_rows import (
-    AngularRows,
-    RotationReference,
-    RotationVectorRows,
-)
+from uk_dynamics.constraints.rows.frame_rows import AngularRows
 from uk_dynamics.constraints.rows.relative_motion import (
     AncestorMask,
     FrameKinematics,
     RelativeTwist,
 )
+from uk_dynamics.constraints.rows.rotation_vector_rows import RotationReference, RotationVectorRows
 from uk_dynamics.constraints.rows.row import Constraint, ConstraintTerms, FrameRows
 from uk_dynamics.constraints.rows.row_layout import RowLayout
 from uk_dynamics.constraints.rows.vectors import Array, dot

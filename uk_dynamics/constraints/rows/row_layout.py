@@ -7,13 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from uk_dynamics.arrays import Array, Indices
-from uk_dynamics.constraints.rows.frame_rows import (
-    AlignmentRow,
-    AngularRow,
-    RotationGroups,
-    RotationVectorRow,
-)
+from uk_dynamics.constraints.rows.frame_rows import AlignmentRow, AngularRow
 from uk_dynamics.constraints.rows.relative_motion import AncestorMask, FrameKinematics, FramePairs
+from uk_dynamics.constraints.rows.rotation_vector_rows import RotationGroups, RotationVectorRow
 from uk_dynamics.constraints.rows.row import (
     Constraint,
     FrameRow,

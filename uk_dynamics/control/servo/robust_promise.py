@@ -11,7 +11,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from uk_dynamics.control.estimation import StateCompletion, allowed_motions
-from uk_dynamics.control.servo.interpreted_servo import InterpretedServo, Nominal, disturbance
+from uk_dynamics.control.servo.interpreted_servo import InterpretedServo
+from uk_dynamics.control.servo.robust_servo import Nominal, disturbance
 from uk_dynamics.control.servo.row_bounds import Effects, RowLoop, row_bounds
 from uk_dynamics.core.servo import (
     LEAST_AUTHORITY,

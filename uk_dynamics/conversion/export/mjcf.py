@@ -16,7 +16,8 @@ from uk_dynamics.constraints.kinds.frames import Distance
 from uk_dynamics.constraints.kinds.pairs import Hinge, Point
 from uk_dynamics.conversion.export.closures import Words, carried, closures, pin_points
 from uk_dynamics.conversion.export.machine import Closure, Coupling, Machine, Motor, moved, pose_of
-from uk_dynamics.conversion.export.mjcf_contacts import add_contacts, set_pose, wxyz
+from uk_dynamics.conversion.export.mjcf_contacts import add_contacts
+from uk_dynamics.conversion.export.mjcf_pose import set_pose, wxyz
 from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.conversion.robot.urdf_text import number, numbers
 from uk_dynamics.mechanism.files import ForceSpec

@@ -10,24 +10,10 @@ import numpy as np
 
 import uk_dynamics.model.urdf as urdf
 from uk_dynamics.conversion.export.machine import Machine, pose_of
+from uk_dynamics.conversion.export.mjcf_pose import set_pose
 from uk_dynamics.conversion.robot.imported_robot import named
 from uk_dynamics.conversion.robot.urdf_text import numbers
-from uk_dynamics.core.linalg import to_quaternion
 from uk_dynamics.mechanism.files import ContactSpec
-
-
-def set_pose(node: ET.Element, pose: urdf.Pose) -> None:
-    """Say where an element is, if it is not at the origin of its body."""
-    if pose.translation.any():
-        node.set("pos", numbers(pose.translation))
-    if not np.array_equal(pose.rotation, np.eye(3)):
-        node.set("quat", wxyz(pose))
-
-
-def wxyz(pose: urdf.Pose) -> str:
-    """The rotation as MuJoCo has it."""
-    return numbers(np.roll(to_quaternion(pose.rotation), 1))
-
 
 LEAST = 1e-4  # m: MuJoCo has no points and no lines
 _FAR = 10.0  # times the size of the machine: what has no ends, or depth

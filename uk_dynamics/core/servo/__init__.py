@@ -3,6 +3,15 @@
 """The servo law: distribution, lemmas of the servo paper, actuation, completion of a state."""
 
 from uk_dynamics.core.servo import continuation_rule, control_constants
+from uk_dynamics.core.servo.contact_share_rule import (
+    LEAST_SHARE,
+    LONG_AGO,
+    NEVER,
+    STOOD,
+    TOUCHES,
+    planned_share,
+    standing_step,
+)
 from uk_dynamics.core.servo.control_constants import (
     AT_LIMIT,
     COMMANDS_UNDER_WAY,
@@ -27,6 +36,7 @@ from uk_dynamics.core.servo.correction_rule import (
     observed,
     settled_gain,
 )
+from uk_dynamics.core.servo.encoder_rule import reading
 from uk_dynamics.core.servo.lemmas import servo_lemmas, solutions
 from uk_dynamics.core.servo.limited_allocation import (
     SEARCH_CONSTANTS,
@@ -46,6 +56,7 @@ from uk_dynamics.core.servo.period_steps import (
     path_to_rest,
     predicted,
 )
+from uk_dynamics.core.servo.relaxation import relaxed_share
 from uk_dynamics.core.servo.robust_rule import (
     LEAST_AUTHORITY,
     MARGIN,
@@ -67,14 +78,4 @@ from uk_dynamics.core.servo.servo_law import (
     motion_efforts,
     servo_efforts,
 )
-from uk_dynamics.core.servo.share_rules import (
-    LEAST_SHARE,
-    LONG_AGO,
-    NEVER,
-    STOOD,
-    TOUCHES,
-    planned_share,
-    relaxed_share,
-    standing_step,
-)
-from uk_dynamics.core.servo.velocity_observer_rule import Watched, reading, smoothed, watched
+from uk_dynamics.core.servo.velocity_observer_rule import Watched, smoothed, watched

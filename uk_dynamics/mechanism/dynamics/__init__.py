@@ -32,7 +32,7 @@ from uk_dynamics.mechanism.dynamics.derivatives import (
 )
 from uk_dynamics.mechanism.dynamics.dynamics import BACKENDS, Backend, Dynamics
 from uk_dynamics.mechanism.dynamics.equation_terms import EquationTerms, Solver, StructuralRows
-from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics, Prepared, workless
+from uk_dynamics.mechanism.dynamics.interpreted import InterpretedDynamics, Prepared
 from uk_dynamics.mechanism.dynamics.motion import (
     SLIPS,
     STICKS,
@@ -49,6 +49,7 @@ from uk_dynamics.mechanism.dynamics.motion import (
     Told,
     law_of,
 )
+from uk_dynamics.mechanism.dynamics.nonideal_forces import workless
 from uk_dynamics.mechanism.dynamics.servo_evaluation import (
     Demand,
     References,

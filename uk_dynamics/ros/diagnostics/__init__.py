@@ -2,7 +2,7 @@
 
 """What nodes tell on ``/diagnostics``.
 
-:mod:`.motion` tells of motions, :mod:`.decision` of what servo_controller decides and of joint
-states that loops complete, and :mod:`.publisher` of regularity and of messages that are not valid.
-A node adds its own state.
+:mod:`.motion` tells of motions, :mod:`.decision` of what servo_controller decides,
+:mod:`.joint_state_estimate` of joint states that loops complete, and :mod:`.publisher` of
+regularity and of messages that are not valid. A node adds its own state.
 """

@@ -13,7 +13,7 @@ from std_srvs.srv import Trigger
 from uk_dynamics.control.estimation import EstimationStatus, JointStateEstimate, StateCompletion
 from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism.resolution import ActiveConstraints, State
-from uk_dynamics.ros.diagnostics.decision import ERRORS, problem_of, report_estimate
+from uk_dynamics.ros.diagnostics.joint_state_estimate import ERRORS, problem_of, report_estimate
 from uk_dynamics.ros.diagnostics.publisher import DiagnosticsPublisher, RateMonitor, Report
 from uk_dynamics.ros.process.mechanism_source import MechanismNode
 from uk_dynamics.ros.timing.clock import nanoseconds, runs_on_simulated_time, write_stamp

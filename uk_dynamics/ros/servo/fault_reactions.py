@@ -1,19 +1,15 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Faults of servo_controller: the table, the watch for frozen positions, and the reactions."""
+"""Faults of servo_controller and the reactions to them: the table, and what carries it out."""
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from enum import Enum
 
 from rclpy.node import Node
 from rclpy.timer import Timer
 
-from uk_dynamics.control.estimation import FrozenPositionWatch
-from uk_dynamics.exceptions import UkDynamicsError
-from uk_dynamics.mechanism.dynamics import Dynamics
-from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
+from uk_dynamics.mechanism.resolution import Array
 from uk_dynamics.ros.parameters.parameter import EFFORT_ARRAY, JOINT_STATE, TRAJECTORY, Parameters
 from uk_dynamics.ros.timing.clock import steady_clock
 
@@ -115,38 +111,3 @@ class SafeStop:
         else:
             self.cancel()
             self._at_the_end()
-
-
-class FrozenPosition:
-    """Compares successive states with what the model makes of the efforts in between."""
-
-    def __init__(
-        self, mechanism: ResolvedMechanism, dynamics: Dynamics, settings: Parameters
-    ) -> None:
-        """Prepare; ``state_timeout`` and ``frozen_motion`` are read at every state."""
-        self._mechanism, self._dynamics, self._settings = mechanism, dynamics, settings
-        self._watch = FrozenPositionWatch(mechanism.model.velocity_names, mechanism.passive)
-
-    def forget(self) -> None:
-        """Begin with the next state."""
-        self._watch.forget()
-
-    def look(
-        self, state: State, inputs: Inputs, efforts: Array, elapsed: float, period: float
-    ) -> str:
-        """Say which position stands still although the machine has to move; empty for none.
-
-        ``efforts`` are those since the state before, (motors,), the period is 0 if unknown, in s.
-        """
-        self._watch.longest = max(self._settings["state_timeout"], 1.5 * period)
-        self._watch.largest = self._settings["frozen_motion"]
-        tau = self._mechanism.actuators.matrix @ efforts
-
-        def acceleration(extra: Array) -> Array:
-            return self._dynamics.evaluate(state, replace(inputs, tau=tau + extra)).qdd
-
-        try:
-            q = self._mechanism.model.by_velocity(state.q)
-            return self._watch.look(elapsed, q, state.v, acceleration)
-        except UkDynamicsError:  # the law will say so, too
-            return ""

@@ -30,13 +30,15 @@ from uk_dynamics.ros.process.mechanism_source import (
 )
 from uk_dynamics.ros.servo.command_authority import CommandAuthority
 from uk_dynamics.ros.servo.effort_decision import EffortDecision
-from uk_dynamics.ros.servo.fault_reactions import Fault, FrozenPosition
+from uk_dynamics.ros.servo.fault_reactions import Fault
+from uk_dynamics.ros.servo.frozen_position_fault import FrozenPosition
 from uk_dynamics.ros.servo.live_settings import GainCheck, LiveSettings
 from uk_dynamics.ros.servo.motor_commands import COMMANDS
 from uk_dynamics.ros.servo.reference_inputs import ReferenceInputs
 from uk_dynamics.ros.servo.servo_timing import LoopDelay, ServoTiming
 from uk_dynamics.ros.servo.state_guard import StateGuard, silence
-from uk_dynamics.ros.servo.task_topics import TaskTopics, WrittenEstimates
+from uk_dynamics.ros.servo.task_topics import TaskTopics
+from uk_dynamics.ros.servo.written_estimates import WrittenEstimates
 from uk_dynamics.ros.timing.clock import (
     TimeOrigin,
     Watchdog,

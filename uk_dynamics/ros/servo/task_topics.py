@@ -1,21 +1,17 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""What servo_controller publishes of its tasks, and the service that writes its estimates."""
+"""What servo_controller publishes of its tasks: references, tracking errors, bounds, estimates."""
 
 from collections.abc import Callable
-from datetime import date
-from pathlib import Path
 
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from uk_dynamics.constraints.references import References
 from uk_dynamics.control import Command, MotorCommand
 from uk_dynamics.control.servo import ServoController
-from uk_dynamics.exceptions import UkDynamicsError
 from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.ros.topics.dynamics_topics import SubscribedPublishers
 from uk_dynamics.ros.topics.messages import MotionMessage
@@ -75,34 +71,3 @@ class TaskTopics:
             sample = tasks.sample(state.t, followed)
             motion = (0.0, 0.0, 0.0) if sample is None else tuple(sample)
             self._publishers["task_references"].publish(self._references.write(stamp, *motion))
-
-
-class WrittenEstimates:
-    """Writes the machine with the values that the data determine, as ``identify --out`` does."""
-
-    def __init__(self, node: Node, controller: ServoController, folder: Callable[[], str]) -> None:
-        """Offer ``~/write_estimates``; ``folder`` says where the files go."""
-        self._controller, self._folder = controller, folder
-        node.create_service(Trigger, "~/write_estimates", self._write)
-
-    def _write(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        try:
-            response.message = self._written()
-            response.success = True
-        except UkDynamicsError as error:
-            response.success, response.message = False, str(error)
-        return response
-
-    def _written(self) -> str:
-        from uk_dynamics.conversion import updated_files, write_files  # takes long to import
-
-        mechanism, corrections = self._controller.mechanism, self._controller.corrections
-        assert corrections is not None
-        folder = Path(self._folder() or ".")
-        found = corrections.to_file(date.today().isoformat())
-        values = dict(zip(found.names, found.values, strict=True))
-        texts = updated_files(
-            mechanism, values, command="servo_controller", report="~/estimates", estimates=found
-        )
-        write_files({folder / name: text for name, text in texts.items()}, force=True)
-        return f"wrote {', '.join(texts)} to {folder.resolve()}: {', '.join(found.names)}"

@@ -16,7 +16,7 @@ from uk_dynamics.colours import COLOURS, ON_PAPER
 from uk_dynamics.escaping import plot_text
 from uk_dynamics.exceptions import InputError
 from uk_dynamics.resources import optional_library
-from uk_dynamics.simulation.plots.motion_panels import Panel
+from uk_dynamics.simulation.plots.panels import Panel
 from uk_dynamics.simulation.plots.plot_contents import contents
 from uk_dynamics.simulation.recording.trajectory_data import Array, TrajectoryData
 from uk_dynamics.whole_file import output_file

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from uk_dynamics.arrays import Array
-from uk_dynamics.simulation.plots.motion_panels import NOISE, Curve, Panel, largest, motion_panels
+from uk_dynamics.simulation.plots.motion_panels import motion_panels
+from uk_dynamics.simulation.plots.panels import NOISE, Curve, Panel, largest
 from uk_dynamics.simulation.recording.trajectory_data import TrajectoryData
 
 _LARGEST = 1e100  # in any unit

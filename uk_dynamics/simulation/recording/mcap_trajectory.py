@@ -17,7 +17,8 @@ from uk_dynamics.simulation.recording import mcap_contents as mcap
 from uk_dynamics.simulation.recording.bags import BagReader
 from uk_dynamics.simulation.recording.columns import BROKEN, WALL_CLOCK
 from uk_dynamics.simulation.recording.machine_data import MachineData
-from uk_dynamics.simulation.recording.mcap_messages import BaseSamples, MotionLog
+from uk_dynamics.simulation.recording.mcap_bases import BaseSamples
+from uk_dynamics.simulation.recording.mcap_messages import MotionLog
 from uk_dynamics.simulation.recording.trajectory_data import (
     Array,
     Names,

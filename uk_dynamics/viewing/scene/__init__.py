@@ -2,6 +2,7 @@
 
 """Shapes, arrows and marks of a mechanism."""
 
-from uk_dynamics.viewing.scene.marks import MODE_COLOURS, ContactMarks, Marker, Marks
-from uk_dynamics.viewing.scene.overlay import ArrowScale
+from uk_dynamics.viewing.scene.arrow_lengths import ArrowScale
+from uk_dynamics.viewing.scene.contact_marks import MODE_COLOURS, ContactMarks
+from uk_dynamics.viewing.scene.marks import Marker, Marks
 from uk_dynamics.viewing.scene.stage import stage

@@ -2,14 +2,7 @@
 
 """What C knows of a mechanism: memory as lists of fields, for Python too, and tables."""
 
-from uk_dynamics.compilation.emit.layout.block import (
-    BEYOND_TIMES,
-    EXPRESSION_OPERATIONS,
-    OPERATION_NAMES,
-    REFERENCE_HEAD,
-    REFERENCE_KINDS,
-    Block,
-)
+from uk_dynamics.compilation.emit.layout.block import Block
 from uk_dynamics.compilation.emit.layout.joint_space_layout import (
     JointSpaceLayout,
     LimitsLayout,
@@ -22,5 +15,12 @@ from uk_dynamics.compilation.emit.layout.mechanism_layout import (
     answer_lists,
     integrates,
     rolls,
+)
+from uk_dynamics.compilation.emit.layout.reference_codes import (
+    BEYOND_TIMES,
+    EXPRESSION_OPERATIONS,
+    OPERATION_NAMES,
+    REFERENCE_HEAD,
+    REFERENCE_KINDS,
 )
 from uk_dynamics.compilation.emit.layout.servo_layout import ROBUST_KNOWN, EffortLayout, ServoLayout

@@ -1,6 +1,6 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Memory on which C and Python both work, as a list of fields, and codes of reference tables."""
+"""Memory on which C and Python both work, as a list of fields."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -74,20 +74,3 @@ class Block:
             comment = f" /* {field.comment} */" if field.comment else ""
             lines.append(f"  {kinds.get(name, kind)} {name}{array};{comment}")
         return "typedef struct {\n" + "\n".join(lines) + f"\n}} {structure};\n"
-
-
-#: Of tables of references, see ``references.c``: numbers before the data of an entry.
-REFERENCE_HEAD = 4
-#: Kinds of entries.
-REFERENCE_KINDS = {"SAMPLE": 0, "SINUSOID": 1, "POLYNOMIALS": 2, "EXPRESSIONS": 3}
-#: What polynomials are outside their times: a spline holds its ends, a trajectory is at rest at the
-#: very end too, a periodic one repeats, a single polynomial has no ends.
-BEYOND_TIMES = {"HOLDS": 0, "RESTS": 1, "REPEATS": 2, "GOES_ON": 3}
-_INFIX = {"+": "PLUS", "-": "MINUS", "*": "TIMES", "/": "OVER", "<": "LESS", "<=": "LESS_OR_EQUAL"}
-_OTHERS = (
-    *("negate", "choose", "pow", "atan2", "fabs", "sqrt", "sin", "cos", "tan", "sinh", "cosh"),
-    *("tanh", "exp", "log", "asin", "acos", "atan"),
-)
-#: Operation of a symbol: its name in C.
-OPERATION_NAMES = _INFIX | {name: name.upper() for name in _OTHERS}
-EXPRESSION_OPERATIONS = {name: code for code, name in enumerate(OPERATION_NAMES.values())}

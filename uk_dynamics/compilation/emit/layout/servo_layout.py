@@ -213,7 +213,7 @@ def _stood(tasks: Tasks) -> Iterator[Declared]:
     """What the plan of contacts leaves for the next period."""
     yield "contact_told", (), "whether something has told of closed contacts"
     yield "plan_begun", (), "whether there was a state"
-    yield "stood", STOOD * len(tasks.spec.contacts), "as share_rules.py has it"
+    yield "stood", STOOD * len(tasks.spec.contacts), "as contact_share_rule.py has it"
 
 
 def _watched(nv: int, rows: int) -> Iterator[Declared]:

@@ -11,7 +11,8 @@ import numpy as np
 from uk_dynamics.arrays import Array
 from uk_dynamics.constraints.kinds.frames.frame import random_axes
 from uk_dynamics.constraints.kinds.keys import several
-from uk_dynamics.constraints.kinds.kind import AXES, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
+from uk_dynamics.constraints.kinds.selections import AXES
 from uk_dynamics.constraints.rows import FrameKinematics, MassPoints, cross
 from uk_dynamics.constraints.rows.row import ConstraintTerms, Direction, RobotRow, Row, RowFamily
 from uk_dynamics.exceptions import located

@@ -9,15 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uk_dynamics.constraints.kinds import keys
-from uk_dynamics.constraints.kinds.kind import (
-    AXES,
-    ROTATION_AXES,
-    Friction,
-    Kind,
-    SampleRobot,
-    Setting,
-)
-from uk_dynamics.constraints.rows.frame_rows import AngularRow, LinearRow, RotationVectorRow
+from uk_dynamics.constraints.kinds.kind import Friction, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.kinds.selections import AXES, ROTATION_AXES
+from uk_dynamics.constraints.rows.frame_rows import AngularRow, LinearRow
+from uk_dynamics.constraints.rows.rotation_vector_rows import RotationVectorRow
 from uk_dynamics.constraints.rows.row import Row
 from uk_dynamics.exceptions import MechanismFileError
 

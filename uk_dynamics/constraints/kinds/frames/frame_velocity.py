@@ -11,7 +11,8 @@ import numpy as np
 from uk_dynamics.arrays import Array, Flags
 from uk_dynamics.constraints.kinds import keys
 from uk_dynamics.constraints.kinds.frames.frame import random_axes
-from uk_dynamics.constraints.kinds.kind import AXES, ROTATION_AXES, Kind, SampleRobot, Setting
+from uk_dynamics.constraints.kinds.kind import Kind, SampleRobot, Setting
+from uk_dynamics.constraints.kinds.selections import AXES, ROTATION_AXES
 from uk_dynamics.constraints.rows import FrameKinematics, RelativeTwist, apply, cross, dot
 from uk_dynamics.constraints.rows.frame_rows import couple, force_through
 from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, Row, RowFrames

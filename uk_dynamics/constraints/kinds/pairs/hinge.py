@@ -8,15 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from uk_dynamics.constraints.kinds.kind import (
-    AXES,
-    AxisKind,
-    Friction,
-    Setting,
-    Surfaces,
-    aligned,
-    origins_meet,
-)
+from uk_dynamics.constraints.kinds.kind import AxisKind, Friction, Setting, Surfaces
+from uk_dynamics.constraints.kinds.selections import AXES, aligned, origins_meet
 from uk_dynamics.constraints.rows.row import Row
 
 

@@ -5,7 +5,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from uk_dynamics.constraints.kinds.kind import AxisKind, Friction, Setting, aligned
+from uk_dynamics.constraints.kinds.kind import AxisKind, Friction, Setting
+from uk_dynamics.constraints.kinds.selections import aligned
 from uk_dynamics.constraints.rows.frame_rows import LinearRow
 from uk_dynamics.constraints.rows.row import Row
 

@@ -5,7 +5,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from uk_dynamics.constraints.kinds.kind import Friction, Kind, Setting, origins_meet
+from uk_dynamics.constraints.kinds.kind import Friction, Kind, Setting
+from uk_dynamics.constraints.kinds.selections import origins_meet
 from uk_dynamics.constraints.rows.row import Row
 
 

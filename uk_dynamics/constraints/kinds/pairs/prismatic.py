@@ -5,7 +5,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from uk_dynamics.constraints.kinds.kind import AxisKind, Friction, Setting, no_rotation, on_axis
+from uk_dynamics.constraints.kinds.kind import AxisKind, Friction, Setting
+from uk_dynamics.constraints.kinds.selections import no_rotation, on_axis
 from uk_dynamics.constraints.rows.row import Row
 
 

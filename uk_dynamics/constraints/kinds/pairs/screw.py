@@ -22,11 +22,9 @@ from uk_dynamics.constraints.kinds.kind import (
     SampleRobot,
     Setting,
     Surfaces,
-    across,
-    aligned,
-    on_axis,
     random_axis,
 )
+from uk_dynamics.constraints.kinds.selections import across, aligned, on_axis
 from uk_dynamics.constraints.rows.frame_rows import couple, force_through
 from uk_dynamics.constraints.rows.relative_motion import FrameKinematics, RelativeTwist
 from uk_dynamics.constraints.rows.row import Direction, FrameRow, FrameRows, Row, RowFrames

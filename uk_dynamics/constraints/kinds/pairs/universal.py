@@ -16,10 +16,9 @@ from uk_dynamics.constraints.kinds.kind import (
     SampleRobot,
     Setting,
     Surfaces,
-    across,
-    origins_meet,
     random_axis,
 )
+from uk_dynamics.constraints.kinds.selections import across, origins_meet
 from uk_dynamics.constraints.rows.frame_rows import AlignmentRow, LinearRow
 from uk_dynamics.constraints.rows.row import Direction, Row
 

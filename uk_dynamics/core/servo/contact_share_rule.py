@@ -1,15 +1,15 @@
 # Copyright 2026 the contributors of uk_dynamics; Apache-2.0
 
-"""Shares, once for NumPy and C: of a force that contacts may take, of what tasks ask for.
+"""When contacts stand, and what part of their force they may take: written once, for NumPy and C.
 
 The rules are written over arrays of floats or of symbols, one number for each entry of the section
-``contacts``, or for each row; the generated C is traced from them. Flags are 1 or 0.
+``contacts``; the generated C is traced from them. Flags are 1 or 0.
 """
 
 import numpy as np
 
 from uk_dynamics.arrays import Reals
-from uk_dynamics.core.linalg import above, at_least, cosine, polar_angle, sine, where
+from uk_dynamics.core.linalg import above, at_least, where
 from uk_dynamics.core.servo.motor_limits_rule import between, smaller
 
 LEAST_SHARE = 1e-6  # of a force: with less a contact does not stand
@@ -58,18 +58,3 @@ def standing_step(
     up = where(stands, no, where(above(was_up, 0.5), up_since, first))
     lifted = where(stands, one, risen((t - up) / ramp))
     return np.stack((share, lifted, closed, since, where(stands, no, one), up))
-
-
-def relaxed_share(position: Reals, at: Reals, within: Reals, blend: Reals, every: Reals) -> Reals:
-    """Part of what a task would add to the free motion that it asks for, 0 to 1, (rows,).
-
-    Nothing is asked up to a distance from a place, all of it a blend further on, in m or rad; such
-    places are every so far apart, or there is one, where that is 0.
-    """
-    away = position - at
-    turn: Reals = np.where(every > 0.0, every, 1.0) / np.pi
-    phase = away / turn
-    near: Reals = turn * abs(polar_angle(sine(phase), abs(cosine(phase))))
-    straight: Reals = abs(away)
-    distance = where(above(every, 0.0), near, straight)
-    return risen((distance - within) / blend)
