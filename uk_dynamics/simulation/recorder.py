@@ -3,9 +3,9 @@
 """Collects samples of a running simulation into a trajectory."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from uk_dynamics.mechanism.dynamics import Dynamics, Told
 from uk_dynamics.mechanism.resolution import Array, Inputs, Samples, State, States
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.recording.machine_data import MachineData
-from uk_dynamics.simulation.recording.trajectory_data import Names, Statistics, Switching
+from uk_dynamics.simulation.recording.trajectory_data import LATE, Names, Statistics, Switching
 from uk_dynamics.simulation.singular_passages import passages_of
 from uk_dynamics.simulation.trajectory import Trajectory
 
@@ -31,13 +31,31 @@ _WARNINGS = {
 
 
 class _Block(NamedTuple):
-    """Samples not evaluated yet."""
+    """Samples, of which what follows from them is computed later."""
 
     states: States
     inputs: Inputs  # without forces
     efforts: Array
     tracking_error: Array
     told: Told
+
+    def columns(self) -> dict[str, Array]:
+        """What is known of them without an evaluation."""
+        t, q, v, _ = self.states
+        known = {"t": t, "q": q, "v": v, "efforts": self.efforts}
+        return {**known, "tracking_error": self.tracking_error, **self.told._asdict()}
+
+
+def _joined(blocks: Sequence[_Block]) -> _Block:
+    """Samples of blocks, with the inputs of the first."""
+    states, inputs, efforts, errors, told = zip(*blocks, strict=True)
+    return _Block(
+        States(*map(np.concatenate, zip(*states, strict=True))),
+        inputs[0],
+        np.concatenate(efforts),
+        np.concatenate(errors),
+        Told(*map(np.concatenate, zip(*told, strict=True))),
+    )
 
 
 class Recorder:
@@ -70,8 +88,9 @@ class Recorder:
         self._contacts = ContactDynamics(mechanism) if mechanism.one_sided else None
         self._tasks = tasks
         self.machine = MachineData.of(mechanism, tasks)  # units and limits, for plots
-        self._pending: list[_Block] = []
-        self._samples: list[Mapping[str, Any]] = []  # what was made of them
+        self._blocks: list[_Block] = []
+        self._evaluated = 0  # of them
+        self._samples: list[Mapping[str, Any]] = []  # what was made of these
         self._solutions: list[tuple[int, Callable[[int], Solution]]] = []  # by first sample
         self._count = 0  # of samples evaluated
         self._warnings: dict[str, tuple[float, str]] = {}
@@ -89,7 +108,7 @@ class Recorder:
     ) -> None:
         """Store one sample; see :meth:`add_many`."""
         tau = np.zeros_like(state.v) if inputs.tau is None else inputs.tau
-        states = States(np.array([state.t]), state.q[None], state.v[None], tau[None])
+        states = States(np.array([state.t]), *(np.array([x]) for x in (state.q, state.v, tau)))
         self.add_many(states, inputs, efforts[None], tracking_error[None], told)
 
     def add_many(
@@ -100,28 +119,19 @@ class Recorder:
         tracking_error: Array,  # error of each task row, (K, mt), in m or rad
         told: Told | None = None,  # by the law; None: nothing
     ) -> None:
-        """Store samples; what follows from them is computed later, at once for a listener."""
+        """Store samples; what follows from them is computed when it is read, or for a listener."""
         shared = replace(inputs, tau=None)
         if told is None:
             told = Told.nothing(len(efforts), len(self.names.task_rows), len(self.names.estimated))
-        self._pending.append(_Block(states, shared, efforts, tracking_error, told))
+        self._blocks.append(_Block(states, shared, efforts, tracking_error, told))
         if self.listener is not None:
             self._evaluate()
 
     def _evaluate(self) -> None:
-        """Evaluate what is pending, in blocks of the same inputs."""
-        pending, self._pending = self._pending, []
+        """Evaluate what is not yet, in blocks of the same inputs."""
+        pending, self._evaluated = self._blocks[self._evaluated :], len(self._blocks)
         for _, group in groupby(pending, lambda b: (id(b.inputs.active), id(b.inputs.references))):
-            blocks = list(group)
-            self._evaluate_block(
-                _Block(
-                    States(*map(np.concatenate, zip(*(b.states for b in blocks), strict=True))),
-                    blocks[0].inputs,
-                    np.concatenate([block.efforts for block in blocks]),
-                    np.concatenate([block.tracking_error for block in blocks]),
-                    Told(*map(np.concatenate, zip(*(b.told for b in blocks), strict=True))),
-                )
-            )
+            self._evaluate_block(_joined(list(group)))
 
     def _evaluate_block(self, block: _Block) -> None:
         states, scale = block.states, self._mechanism.constraints.reference_scale
@@ -134,16 +144,10 @@ class Recorder:
         energies = cache(lambda: [self._dynamics.energy(place(k)) for k in range(count)])
         status = [one.name for one in found.status]
         samples: dict[str, Any] = {
-            "t": states.t,
-            "q": states.q,
-            "v": states.v,
             "qdd": found.qdd,
-            "efforts": block.efforts,
             "residual": found.residual,
             "residual_rate": found.residual_rate,
             "multipliers": found.multipliers * scale,
-            "tracking_error": block.tracking_error,
-            **block.told._asdict(),
             "references": lambda: self._references(states.t),
             **self._contact_samples(block, found),
             "kinetic": lambda: np.array([energy.kinetic for energy in energies()]),
@@ -158,6 +162,7 @@ class Recorder:
         self._count += count
         if self.listener is not None:
             now = {name: x() if callable(x) else x for name, x in samples.items()}
+            now |= block.columns()
             del now["status"]
             for k, one in enumerate(status):
                 # numbers as they were before they stood in an array
@@ -201,7 +206,7 @@ class Recorder:
     @property
     def begun(self) -> bool:
         """Whether there is a sample."""
-        return bool(self._samples or self._pending)
+        return bool(self._blocks)
 
     def warn(self, text: str, t: float, details: str = "") -> None:
         """Store a warning with the time and details of its first occurrence."""
@@ -209,17 +214,16 @@ class Recorder:
 
     def switched(self, changes: Mapping[str, bool], t: float, energy_lost: float) -> None:
         """Store a switching event and the kinetic energy it dissipated, in J."""
-        self._evaluate()
         self._switchings.append(Switching(t, dict(changes), energy_lost))
 
-    def _all_warnings(self, joined: Callable[[str], Any]) -> tuple[str, ...]:
+    def _all_warnings(self, t: Array, q: Array) -> tuple[str, ...]:
         """Warnings in the order of time, with those of singular configurations that were passed."""
+        rank = self._column("rank")
         found = [
             (t, f"{text}{details}, first seen at t = {t:.4g} s")
             for text, (t, details) in self._warnings.items()
         ]
         if self.names.constraint_rows:
-            t, q, rank = (joined(name) for name in ("t", "q", "rank"))
             parts = np.searchsorted(t, [one.t for one in self._switchings], side="right")
             for part in np.split(np.arange(len(t)), parts):
                 passed = passages_of(self._mechanism, part.tolist(), t, q, rank, self._condition)
@@ -230,25 +234,25 @@ class Recorder:
         first, solution = self._solutions[bisect_right(self._solutions, k, key=itemgetter(0)) - 1]
         return solution(k - first).condition
 
+    def _column(self, name: str) -> Any:
+        """What follows from all samples."""
+        self._evaluate()
+        parts = (part[name] for part in self._samples)
+        return np.concatenate([part() if callable(part) else part for part in parts])
+
     def trajectory(self, statistics: Statistics) -> Trajectory:
         """All samples so far, at least one."""
-        self._evaluate()
-        parts = self._samples
-
-        def joined(name: str) -> Any:
-            if callable(parts[0][name]):
-                return lambda: np.concatenate([part[name]() for part in parts])
-            return np.concatenate([part[name] for part in parts])
-
-        late: dict[str, Any] = {"warnings": cache(lambda: self._all_warnings(joined))}
+        known = _joined(self._blocks).columns()
+        late: dict[str, Any] = {name: partial(self._column, name) for name in LATE}
+        late["status"] = lambda: tuple(self._column("status").tolist())
+        late["warnings"] = cache(partial(self._all_warnings, known["t"], known["q"]))
         return Trajectory(
             name=self.mechanism_name,
             names=self.names,
             effort_limits=self.effort_limits,
-            status=tuple(status for part in parts for status in part["status"]),
             switchings=tuple(self._switchings),
             machine=self.machine,
             statistics=statistics,
-            **{name: joined(name) for name in parts[0] if name != "status"},
+            **known,
             **late,
         )

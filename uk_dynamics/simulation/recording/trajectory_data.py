@@ -140,8 +140,9 @@ class _Late:
 class TrajectoryData:
     """K samples of a motion; arrays have one row per sample.
 
-    Energies, condition, references and warnings of a simulation are computed when they are first
-    read.
+    Of a simulation only times, positions, velocities, efforts, what the controller tells and
+    switchings are there at once; accelerations, forces and all that follows from them are computed
+    when they are first read.
 
     Attributes:
         name: Name of the mechanism.
@@ -266,5 +267,11 @@ def _column(kind: str, name: str, names: tuple[str, ...], values: Array) -> Arra
     return values[:, names.index(name)]
 
 
-for _name in ("references", "kinetic", "potential", "condition", "warnings"):
+#: What a simulation computes of its samples when it is first read.
+LATE = (
+    *("qdd", "residual", "residual_rate", "multipliers", "references", "contact_gaps"),
+    *("contact_rates", "contact_forces", "kinetic", "potential", "rank", "condition"),
+    *("status", "warnings"),
+)
+for _name in LATE:
     setattr(TrajectoryData, _name, _Late(_name))  # not in the class: it would be a default
