@@ -151,7 +151,7 @@ class Plant:
         assert self.motion is not None
         self.set_law()
         over = None if self.stepping is None else self.stepping.over(self.active)
-        waits = over is not None
+        waits = over is not None and self.law is not None
         found = self.motion.move(state, instants, step=step, method=method, over=over, waits=waits)
         self._driven(found.efforts)
         return found

@@ -16,9 +16,10 @@ from uk_dynamics.mechanism.dynamics import (
     ContactEffort,
     Instants,
     MotionSegment,
+    Told,
     require_finite,
 )
-from uk_dynamics.mechanism.resolution import Array, State, States, Values
+from uk_dynamics.mechanism.resolution import State, States, Values
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import instants as at
 from uk_dynamics.simulation.controller import Controller
@@ -174,7 +175,7 @@ def simulate(
                 if treated:
                     here.sample[0] = 0.0
                 found = advance.move(start, here)
-                record_many(here.when[np.flatnonzero(here.sample)], found)
+                record_many(here, found)
                 advance.close(found, here.when)
                 start, first, phase = found.state, first + found.reached, found.phase
                 treated = phase == "paused"
@@ -186,7 +187,9 @@ def simulate(
                 start = advance.begin(start)
             if phase == "control" and instants.sample[first]:
                 record(start)
-            if phase in ("control", "motion"):
+            if in_charge and controller is None and phase == "control" and plant.stepping:
+                treated = True  # contacts have begun
+            elif phase in ("control", "motion"):
                 stop = advance.next_break(first, instants.breaks)
                 plant.set_law()
                 for reached in in_python(start, when[first + 1 : stop + 1]):
@@ -196,18 +199,17 @@ def simulate(
             if first == len(when) - 1:
                 return start
 
-    def record_many(when: Array, found: MotionSegment) -> None:
+    def record_many(instants: Instants, found: MotionSegment) -> None:
         count = len(found.q)
         if count:
-            times = np.ascontiguousarray(when[:count])
+            times = instants.when[np.flatnonzero(instants.sample)[:count]]
             efforts = found.sampled_efforts
-            recorder.add_many(
-                States(times, found.q, found.v, plant.forces(efforts)),
-                plant.inputs,
-                efforts,
-                plant.tracking_errors(times, found.q, found.v),
-                plant.told(count, found.watched),
-            )
+            errors = plant.tracking_errors(times, found.q, found.v)
+            states = States(times, found.q, found.v, plant.forces(efforts))
+            told = plant.told(count, found.watched)
+            for part, inputs in advance.inputs_of(found, instants):
+                at = States(*(x[part] for x in states)), inputs, efforts[part], errors[part]
+                recorder.add_many(*at, Told(*(x[part] for x in told)))
 
     def switch(reached: State, changes: Mapping[str, bool]) -> State:
         switched = plant.switch(reached, changes)

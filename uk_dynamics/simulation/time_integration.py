@@ -21,7 +21,7 @@ from uk_dynamics.core.integration import (
 )
 from uk_dynamics.mechanism.contact import ContactDynamics, ContactStepping
 from uk_dynamics.mechanism.dynamics import Instants, MotionSegment
-from uk_dynamics.mechanism.resolution import Array, State
+from uk_dynamics.mechanism.resolution import Array, Inputs, State
 from uk_dynamics.simulation.event_driven import EventDriven
 from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.stiffness import chattering, creeping
@@ -114,8 +114,9 @@ class Advance:
     @property
     def needs_python(self) -> bool:
         """Whether contacts have not begun, or slide: laws in C do not know their friction."""
-        stepping = self.plant.stepping is not None
-        return stepping and (not self._begun or bool(self.plant.active.sliding))
+        plant = self.plant
+        slides = plant.law is not None and bool(plant.active.sliding)
+        return plant.stepping is not None and (not self._begun or slides)
 
     @property
     def longest(self) -> float:
@@ -216,6 +217,16 @@ class Advance:
         self.moved(found.state.t)
         self._count(found)
         return found
+
+    def inputs_of(self, found: MotionSegment, instants: Instants) -> Iterator[tuple[slice, Inputs]]:
+        """What acts at samples of steps in C through instants, before they are closed."""
+        plant = self.plant
+        if plant.stepping is None or found.modes is None:
+            yield slice(None), plant.inputs
+            return
+        acting = plant.stepping.at_samples(found, instants, self.step, plant.active)
+        for part, active in acting:
+            yield part, replace(plant.inputs, active=active)
 
     def close(self, found: MotionSegment, when: Array) -> None:
         """Let contacts do from now on what they do after steps in C through some instants."""

@@ -42,4 +42,5 @@ typedef struct {
   double error;               /* the largest of impulses, as a motion relative to that without them */
   long long iterations;       /* to find them */
   long long fell_back;        /* steps in which Newton's method alone did not */
+  double *slip_out;           /* (samples, k, d - 1): slip at them; may be null */
 } uk_contacts;

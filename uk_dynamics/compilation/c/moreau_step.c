@@ -373,6 +373,12 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   return 0;
 }
 
+/* Keep how things slide at a sample. */
+UK_OPTIONAL static void uk_contacts_sampled(const uk_contacts *x, long long sample) {
+  const long long size = (UK_D - 1) * x->count;
+  if (x->slip_out) memcpy(x->slip_out + sample * size, x->slip, sizeof(double) * size);
+}
+
 /* At an instant that was reached, or not: then modes and impulses are those of the one before. Whether a motion
  * goes on from it. */
 UK_OPTIONAL static int uk_contacts_hold(uk_contacts *x, int moved) {

@@ -142,6 +142,7 @@ static void uk_motion_gauss(uk_lanes_motion *steps, double h) {
 #if UK_ONE_SIDED
 static int uk_contact_step(uk_memory *m, const double *active, double *followed, uk_contacts *x, double h);
 static int uk_contacts_hold(uk_contacts *x, int moved);
+static void uk_contacts_sampled(const uk_contacts *x, long long sample);
 
 static void uk_motion_contacts(uk_lanes_motion *steps, double h) {
   const uk_motion *c = ((uk_stepper *)steps)->motion;
@@ -150,6 +151,7 @@ static void uk_motion_contacts(uk_lanes_motion *steps, double h) {
 }
 #else
 #define uk_contacts_hold(x, moved) 1
+#define uk_contacts_sampled(x, sample) (void)0
 #define uk_motion_contacts NULL
 #endif
 
@@ -188,6 +190,7 @@ static int uk_at_instant(uk_memory *m, uk_motion *c) {
   memcpy(c->q_out + c->sampled * UK_NQ, m->q, sizeof m->q);
   memcpy(c->v_out + c->sampled * UK_NV, m->v, sizeof m->v);
   memcpy(c->efforts_out + c->sampled * UK_NU, c->efforts, sizeof(double) * UK_NU);
+  if (c->contacts) uk_contacts_sampled(c->contacts, c->sampled);
   for (int k = 0; k < c->watches; ++k) c->watched_out[c->sampled * c->watches + k] = c->watched[k];
   ++c->sampled;
   return 0;

@@ -168,10 +168,13 @@ class CompiledMotion:
         if self._contacts is None or self._contacts.tables is not contacts:
             self._contacts = _ContactCall(self._library, contacts)
         self._contacts.begin(mode, int(steps_between(instants.when, step).sum()), waits=waits)
+        slips = np.empty((given[2], *contacts.slip.shape))
+        self._contacts.call.slip_out = slips.ctypes.data
         call.contacts = ctypes.addressof(self._contacts.call)
         found = self._go(*given, self._move, self._place, self._at)
-        call.contacts = None
-        return replace(found, modes=self._contacts.modes, contact_effort=self._contacts.effort)
+        call.contacts, self._contacts.call.slip_out = None, None
+        modes, effort = self._contacts.modes, self._contacts.effort
+        return replace(found, modes=modes, slips=slips[: len(found.q)], contact_effort=effort)
 
     def roll(self, contacts: ContactTables, trajectories: ctypes.Structure) -> None:
         """Move many states over contacts, as :meth:`act` has set it but for forces.

@@ -2,8 +2,9 @@
 
 """Contacts, stops, ropes and joints that stick over fixed steps, whatever happens within them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,10 +149,8 @@ class ContactStepping(ClosedContacts):
         base, modes = self.without(active), found.modes
         changed = np.flatnonzero((modes[1:] != modes[:-1]).any(axis=1)).tolist()
         if changed:
-            counts = steps_between(when, longest)
-            parts = zip(when[:-1], when[1:], counts.tolist(), strict=True)
-            times = np.concatenate([np.linspace(*part, endpoint=False) for part in parts])
-            times = np.append(times, when[-1])
+            instants = np.append(0, np.cumsum(steps_between(when, longest)))
+            times = np.interp(np.arange(instants[-1] + 1), instants, when)
             for k in changed:
                 before, since = (self._names(base, mode) for mode in modes[k : k + 2])
                 if since != before:  # a joint that goes on sliding is told as one that does not act
@@ -160,6 +159,28 @@ class ContactStepping(ClosedContacts):
             return active
         last = self._acting(base, modes[-1], self.tables.slip)
         return last if changed or last.sliding else active
+
+    def at_samples(
+        self,
+        found: MotionSegment,
+        instants: Instants,
+        longest: float,
+        active: ActiveConstraints,
+    ) -> Iterator[tuple[slice, ActiveConstraints]]:
+        """What is closed, sticks and slides at samples of a motion in C, those alike together.
+
+        Arguments are as of :meth:`after`.
+        """
+        assert found.modes is not None
+        steps = np.append(0, np.cumsum(steps_between(instants.when, longest)))
+        steps = steps[instants.sample > 0.0][: len(found.q)]
+        modes, base = found.modes[steps], self.without(active)
+        slides = (steps > 0) & ((modes == SLIPS) & self._rubs[:, 0]).any(axis=1)
+        others = slides[1:] | slides[:-1] | (modes[1:] != modes[:-1]).any(axis=1)
+        for first, end in pairwise([0, *(np.flatnonzero(others) + 1).tolist(), len(steps)]):
+            as_before = not slides[first] and (modes[first] == found.modes[0]).all()
+            at_first = modes[first], found.slips[first]
+            yield slice(first, end), active if as_before else self._acting(base, *at_first)
 
     def step(
         self, state: State, h: float, dynamics: Dynamics, inputs: Inputs

@@ -88,6 +88,7 @@ class MotionSegment:
     largest_projection: float = 0.0
     # of one-sided constraints before the first step and after each, (steps + 1, k)
     modes: NDArray[np.int64] | None = None
+    slips: Array = field(default_factory=lambda: np.zeros((0, 0, 0)))  # at samples, (K, k, d − 1)
     contact_effort: ContactEffort = field(default_factory=ContactEffort)
 
 
