@@ -39,7 +39,7 @@ class _Block(NamedTuple):
     tracking_error: Array
     told: Told
 
-    def columns(self) -> dict[str, Array]:
+    def columns(self) -> dict[str, Any]:
         """What is known of them without an evaluation."""
         t, q, v, _ = self.states
         known = {"t": t, "q": q, "v": v, "efforts": self.efforts}

@@ -205,10 +205,10 @@ def simulate(
             times = instants.when[np.flatnonzero(instants.sample)[:count]]
             efforts = found.sampled_efforts
             errors = plant.tracking_errors(times, found.q, found.v)
-            states = States(times, found.q, found.v, plant.forces(efforts))
+            columns = times, found.q, found.v, plant.forces(efforts)
             told = plant.told(count, found.watched)
             for part, inputs in advance.inputs_of(found, instants):
-                at = States(*(x[part] for x in states)), inputs, efforts[part], errors[part]
+                at = States(*(x[part] for x in columns)), inputs, efforts[part], errors[part]
                 recorder.add_many(*at, Told(*(x[part] for x in told)))
 
     def switch(reached: State, changes: Mapping[str, bool]) -> State:

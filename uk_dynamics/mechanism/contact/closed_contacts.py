@@ -4,6 +4,7 @@
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,9 +15,17 @@ from uk_dynamics.arrays import Flags
 from uk_dynamics.constraints.rows import ConstraintTerms, HeldFeatures, HullRows, JointRow
 from uk_dynamics.core.contact import ConeSolution
 from uk_dynamics.core.equation import Solution
+from uk_dynamics.core.integration import steps_between
 from uk_dynamics.mechanism.contact.contact import SLOW, Contact
 from uk_dynamics.mechanism.contact.impulses import ClosedRows, ImpactLaw, Pressing
-from uk_dynamics.mechanism.dynamics import SLIPS, STICKS, ContactTables, InterpretedDynamics
+from uk_dynamics.mechanism.dynamics import (
+    SLIPS,
+    STICKS,
+    ContactTables,
+    Instants,
+    InterpretedDynamics,
+    MotionSegment,
+)
 from uk_dynamics.mechanism.resolution.resolved_mechanism import ResolvedMechanism
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
 
@@ -246,6 +255,25 @@ class ClosedContacts:
         slides = np.flatnonzero((mode == SLIPS) & self._rubs[:, 0]).tolist()
         sliding = {self.names[k]: slip[k] / norm(slip[k]) for k in slides}
         return replace(base, names=self._names(base, mode), sliding={**base.sliding, **sliding})
+
+    def at_samples(
+        self,
+        found: MotionSegment,
+        instants: Instants,
+        longest: float,  # step of it, in s
+        active: ActiveConstraints,  # what was closed before it
+    ) -> Iterator[tuple[slice, ActiveConstraints]]:
+        """What is closed, sticks and slides at samples of steps in C, those alike together."""
+        assert found.modes is not None
+        steps = np.append(0, np.cumsum(steps_between(instants.when, longest)))
+        steps = steps[instants.sample > 0.0][: len(found.q)]
+        modes, base = found.modes[steps], self.without(active)
+        slides = (steps > 0) & ((modes == SLIPS) & self._rubs[:, 0]).any(axis=1)
+        others = slides[1:] | slides[:-1] | (modes[1:] != modes[:-1]).any(axis=1)
+        for first, end in pairwise([0, *(np.flatnonzero(others) + 1).tolist(), len(steps)]):
+            as_before = not slides[first] and (modes[first] == found.modes[0]).all()
+            at_first = modes[first], found.slips[first]
+            yield slice(first, end), active if as_before else self._acting(base, *at_first)
 
     def _normal_rows(self, state: State) -> tuple[Array, Array]:
         rows, part = self._evaluated(state), self._side / self._scale[self._rows]

@@ -2,9 +2,8 @@
 
 """Contacts, stops, ropes and joints that stick over fixed steps, whatever happens within them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -159,28 +158,6 @@ class ContactStepping(ClosedContacts):
             return active
         last = self._acting(base, modes[-1], self.tables.slip)
         return last if changed or last.sliding else active
-
-    def at_samples(
-        self,
-        found: MotionSegment,
-        instants: Instants,
-        longest: float,
-        active: ActiveConstraints,
-    ) -> Iterator[tuple[slice, ActiveConstraints]]:
-        """What is closed, sticks and slides at samples of a motion in C, those alike together.
-
-        Arguments are as of :meth:`after`.
-        """
-        assert found.modes is not None
-        steps = np.append(0, np.cumsum(steps_between(instants.when, longest)))
-        steps = steps[instants.sample > 0.0][: len(found.q)]
-        modes, base = found.modes[steps], self.without(active)
-        slides = (steps > 0) & ((modes == SLIPS) & self._rubs[:, 0]).any(axis=1)
-        others = slides[1:] | slides[:-1] | (modes[1:] != modes[:-1]).any(axis=1)
-        for first, end in pairwise([0, *(np.flatnonzero(others) + 1).tolist(), len(steps)]):
-            as_before = not slides[first] and (modes[first] == found.modes[0]).all()
-            at_first = modes[first], found.slips[first]
-            yield slice(first, end), active if as_before else self._acting(base, *at_first)
 
     def step(
         self, state: State, h: float, dynamics: Dynamics, inputs: Inputs
