@@ -11,4 +11,10 @@ from uk_dynamics.compilation.compiled_derivatives import (
     States,
 )
 from uk_dynamics.compilation.emit.layout import LimitsLayout, rolls
-from uk_dynamics.compilation.select_backend import Selection, choose, chosen, select_backend
+from uk_dynamics.compilation.select_backend import (
+    Selection,
+    choose,
+    chosen,
+    select_backend,
+    shared_backend,
+)

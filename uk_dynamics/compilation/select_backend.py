@@ -104,6 +104,17 @@ def select_backend(mechanism: ResolvedMechanism, selection: str | Selection = "a
     return chosen(choice, mechanism, asked, interpreted, compiled, DeferredDynamics)
 
 
+def shared_backend(mechanism: ResolvedMechanism, backend: str) -> Dynamics:
+    """The evaluator for motions, which waits: one that is compiled serves all of a mechanism."""
+    asked = backend, os.environ.get(VARIABLE)
+    found: Dynamics | None = mechanism.evaluators.get(asked)
+    if found is None:
+        found = select_backend(mechanism, Selection(backend, unready="wait"))
+        if found.backend == "compiled":
+            mechanism.evaluators[asked] = found
+    return found
+
+
 def chosen(
     choice: Choice,
     subject: Subject,

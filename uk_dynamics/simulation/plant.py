@@ -8,7 +8,7 @@ from itertools import compress
 
 import numpy as np
 
-from uk_dynamics.compilation import Selection, select_backend
+from uk_dynamics.compilation import shared_backend
 from uk_dynamics.core.integration import Tolerances
 from uk_dynamics.core.servo import AT_LIMIT
 from uk_dynamics.exceptions import InputError, SimulationError, StateError, UndeterminedMotionError
@@ -58,7 +58,7 @@ class Plant:
     ) -> None:
         """Start with zero motor efforts."""
         # one evaluator from the first step to the last: the numbers must not change midway
-        self.dynamics = select_backend(mechanism, Selection(backend, unready="wait"))
+        self.dynamics = shared_backend(mechanism, backend)
         self.continuous = continuous and controller is not None
         self._actuators = mechanism.actuators
         self.mechanism, self.model = mechanism, mechanism.model

@@ -5,7 +5,7 @@
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -85,7 +85,6 @@ class Recorder:
             contact_rows=contact_row_names(mechanism.one_sided),
             estimated=estimated,
         )
-        self._contacts = ContactDynamics(mechanism) if mechanism.one_sided else None
         self._tasks = tasks
         self.machine = MachineData.of(mechanism, tasks)  # units and limits, for plots
         self._blocks: list[_Block] = []
@@ -169,6 +168,10 @@ class Recorder:
                 values = ((name, x[k]) for name, x in now.items())
                 self.listener({name: x if np.ndim(x) else x.item() for name, x in values}, one)
 
+    @cached_property
+    def _contacts(self) -> ContactDynamics | None:
+        return ContactDynamics(self._mechanism) if self._mechanism.one_sided else None
+
     def _contact_samples(self, block: _Block, found: Samples) -> dict[str, Array]:
         """Gaps, rates and forces of the contact rows, (K, c) each."""
         t, q, v, tau = block.states
@@ -245,7 +248,7 @@ class Recorder:
         known = _joined(self._blocks).columns()
         late: dict[str, Any] = {name: partial(self._column, name) for name in LATE}
         late["status"] = lambda: tuple(self._column("status").tolist())
-        late["warnings"] = cache(partial(self._all_warnings, known["t"], known["q"]))
+        late["warnings"] = partial(self._all_warnings, known["t"], known["q"])
         return Trajectory(
             name=self.mechanism_name,
             names=self.names,

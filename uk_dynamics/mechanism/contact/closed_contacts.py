@@ -56,6 +56,8 @@ class ClosedContacts:
         #: Of each pair of convex hulls one of its contacts.
         self.of_hulls = {one.hulls: one.name for one in mechanism.spec.contacts if one.hulls}
         self.features: HeldFeatures = {}  # of these; empty: those that are nearest
+        # the last state, with these, and its rows
+        self._known: tuple[tuple[float, bytes, bytes], HeldFeatures, ConstraintTerms] | None = None
         slices = mechanism.constraints.slices
         # zero of joints that stick, which have no gap
         self._side = np.array([one.side for one in self.one_sided])
@@ -152,14 +154,19 @@ class ClosedContacts:
     def nearest_features(self, state: State) -> HeldFeatures:
         """Of convex hulls; those that are held and still nearest keep their points."""
         if self._hulls:
+            self._known = None
             self._workspace.update_positions(state.q)
         every = (rows.features(self._workspace, self.features) for rows in self._hulls)
         return {pair: features for found in every for pair, features in found.items()}
 
     def _evaluated(self, state: State) -> ConstraintTerms:
-        self._workspace.update(state.q, state.v)
-        self._workspace.features = self.features
-        return self._mechanism.constraints.evaluate(self._workspace, state.t, state.q, state.v)
+        at, known = (state.t, state.q.tobytes(), state.v.tobytes()), self._known
+        if known is None or known[0] != at or known[1] is not self.features:
+            self._workspace.update(state.q, state.v)
+            self._workspace.features = self.features
+            rows = self._mechanism.constraints.evaluate(self._workspace, state.t, state.q, state.v)
+            self._known = known = at, self.features, rows
+        return known[2]
 
     def closed(self, active: ActiveConstraints) -> list[int]:
         """Indices of those that touch, joints that stick or could included."""

@@ -103,6 +103,8 @@ class ContactDynamics(ClosedContacts):
             rows = self._dynamics.prepare(state, replace(inputs, active=on)).factorization
             return int((rows.residual_norm[rows.dependent] > EXACTLY_DEPENDENT).sum())
 
+        if self._dry[closed].all():
+            return closed
         alone = nearly_dependent(frozenset())
         found = [
             k
@@ -119,7 +121,8 @@ class ContactDynamics(ClosedContacts):
         """
         places = self.places(state)
         closed = np.flatnonzero((places.gap <= CLOSE) & (~self._dry | self._pinned))
-        closed = self.acting(state, inputs, active, closed)
+        if (places.rate[closed] < -SLOW).any():
+            closed = self.acting(state, inputs, active, closed)
         if not (places.rate[closed] < -SLOW).any():
             return None
         stuck = (norm(places.slip, axis=1) <= SLOW) & (self._dry | (places.rate >= -SLOW))
@@ -177,6 +180,8 @@ class ContactDynamics(ClosedContacts):
         directions: Mapping[int, Array],  # of those that slide, (d − 1,)
     ) -> tuple[Onset, dict[int, Array]]:
         """The motion, and joints that break away in it: their friction falls, so solve again."""
+        if not len(closed):
+            return Onset(active, {}, True, 0.0, np.zeros_like(self._last)), {}
         alone = self._dry & ~self._pinned  # their load is nothing else's
         sliding = {self.names[k]: x for k, x in directions.items() if alone[k]}
         touching = np.array([k for k in closed if self.names[k] not in sliding], dtype=np.intp)

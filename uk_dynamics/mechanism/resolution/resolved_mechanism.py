@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -112,6 +112,8 @@ class ResolvedMechanism(NamedValues):
             InputError: Names that do not exist, with file and place.
         """
         self.varied = varied
+        #: Compiled evaluators of it that motions share, by what they were asked for.
+        self.evaluators: dict[object, Any] = {}
         expect("spec", spec, MechanismSpec, 'one read by Mechanism.from_file("five_bar")')
         self.spec = spec = with_shapes(with_loops(spec, description), description)
         self.name = spec.name
@@ -248,7 +250,7 @@ class ResolvedMechanism(NamedValues):
     def settled(self: Self) -> Self:
         """The mechanism with all of its numbers as constants, where code has no parameters."""
         found = copy.copy(self)
-        found.varied = None
+        found.varied, found.evaluators = None, {}
         return found
 
     def as_filed(self: Self) -> Self:
