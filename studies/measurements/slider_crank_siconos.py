@@ -8,7 +8,7 @@ Debian's ``python3-siconos`` (``UK_DYNAMICS_SICONOS_PYTHON`` names its Python) a
 Siconos has the minimal coordinates of the paper, absolute angles, and steps of Moreau and Jean (θ
 of one half); we have joints, and steps of ``moreau`` of the same size. Both are compared with our
 events, and their processor times with one another: of a motion with its start, of a machine that is
-built and compiled; ours with 20 samples.
+built and compiled; ours with 20 samples, without their forces.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 from support.bad_messages import BAD_ARRAYS, BAD_COMMANDS
+from support.mechanism_builder import joint, link
 from support.nodes.ros_ears import DiagnosticsEar, Ear, overrides
 from support.nodes.ros_fixtures import Ros, StartProcess
 from trajectory_msgs.msg import JointTrajectory
@@ -126,8 +127,8 @@ def test_a_simulator_starts_on_the_references_of_tasks(ros: Ros, tmp_path: Path)
 
     def swings(message: JointState) -> None:
         # the search ends at 1e-10; the middle leg of a parallelogram turns with the crank
-        for joint in ("crank", "middle"):
-            at = list(message.name).index(joint)
+        for name in ("crank", "middle"):
+            at = list(message.name).index(name)
             assert message.position[at] == pytest.approx(0.9, abs=1e-9)
             assert message.velocity[at] == pytest.approx(0.3 * math.pi, abs=1e-9)
 
@@ -188,6 +189,53 @@ def test_free_motion_keeps_loops_and_energy(ros: Ros) -> None:
         residual = dynamics.residual(state)
         assert np.abs(residual.position).max() < 1e-12, "rounding in metres"
         assert np.abs(residual.velocity).max() < 1e-11, "rounding in m/s"
+
+
+def test_a_loop_joint_sticks_up_to_its_friction_slides_and_sticks_again(
+    ros: Ros, tmp_path: Path
+) -> None:
+    """A block on a slope, which a motor pushes along the level; in steps of moreau in C."""
+    slope, mu, mass, push = 0.2, 0.3, 2.0, 4.0
+    light = 1e-12  # of carriers, kg
+    slides = {"kind": "prismatic", "limits": (-9.0, 9.0)}
+    parts = link("base") + link("along", light, light) + link("up", light, light)
+    parts += link("block", mass) + joint("turn", "up", "block")
+    parts += joint("x", "base", "along", axis="1 0 0", **slides)
+    parts += joint("z", "along", "up", axis="0 0 1", **slides)
+    (tmp_path / "block.urdf").write_text(f'<robot name="block">{parts}</robot>')
+    file = tmp_path / "block.yaml"
+    file.write_text(
+        "schema: 1\nmodel: {urdf: block.urdf}\nactuators: {push: {joint: x}}\n"
+        "constraints: {guide: {type: prismatic, parent: {link: base}, child: {link: block},"
+        f" axis: [{math.cos(slope)}, 0, {-math.sin(slope)}],"
+        f" friction: {{exact: true, coulomb: {mu}}}}}}}\n"
+    )
+    bench = Bench(ros, str(file), backend="compiled", command_timeout=0.0)
+
+    def speed(message: JointState) -> float:
+        return float(np.linalg.norm(message.velocity))
+
+    def rests() -> None:
+        first = bench.state()
+        since = nanoseconds(first.header.stamp)
+        ros.until(lambda: nanoseconds(bench.state().header.stamp) > since + 100_000_000, "0.1 s")
+        last = bench.states.messages[-1]
+        assert max(speed(first), speed(last)) < 1e-12
+        np.testing.assert_allclose(last.position, first.position, rtol=0.0, atol=1e-12)
+
+    rests()
+    bench.command(push)
+    ros.until(lambda: speed(bench.state()) > 0.02, "the block to slide")
+    first = bench.state()
+    ros.until(lambda: speed(bench.state()) > 0.2, "it to gain speed")
+    last = bench.states.messages[-1]
+    load = mass * 9.81 * math.cos(slope) - push * math.sin(slope)
+    gains = push * math.cos(slope) / mass + 9.81 * math.sin(slope) - mu * load / mass
+    passed = (nanoseconds(last.header.stamp) - nanoseconds(first.header.stamp)) * 1e-9
+    assert (speed(last) - speed(first)) / passed == pytest.approx(gains, rel=1e-6)  # stamps in ns
+    bench.command(-push)
+    ros.until(lambda: speed(bench.state()) < 1e-12, "it to stop")
+    rests()
 
 
 def test_published_accelerations_satisfy_constraints_and_dynamics(ros: Ros) -> None:
