@@ -14,8 +14,10 @@ from support.mechanism_builder import joint, link, mechanism
 
 from uk_dynamics import Trajectory, forward_dynamics
 from uk_dynamics.cli.output.simulation_summary import summarize, summary_table
+from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.core.contact import ConeSolution, Mode, cone_problem
 from uk_dynamics.exceptions import InputError, UnknownNameError
+from uk_dynamics.mechanism.dynamics import Backend
 from uk_dynamics.mechanism.resolution.state import State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import simulate
@@ -109,6 +111,30 @@ def test_what_is_above_falls() -> None:
     one = block.contacts(start)["foot.middle"]
     assert (one.mode, one.gap, one.slip_margin) == (Mode.OPEN, 0.5, np.inf)
     np.testing.assert_allclose(forward_dynamics(block, start).qdd[2], -G, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
+def test_samples_of_steps_know_what_contacts_do_then(backend: Backend) -> None:
+    """A plank that falls 5 mm, slides and stops; forces follow when they are read."""
+    if backend == "compiled" and find_compiler() is None:
+        pytest.skip("no C compiler")
+    block, start = plank(0.0)
+    start.q[2], start.v[:2] = 0.005, (0.3, 0.4)
+    motion = simulate(block, start, 0.2, method="moreau", backend=backend, sample_period=0.005)
+    assert callable(vars(motion)["contact_forces"])
+    feet = [motion.contact(name) for name in motion.contacts]
+    load = np.sum([foot.normal for foot in feet], axis=0)
+    friction = np.sum([foot.friction for foot in feet], axis=0)
+    lands, speed = np.sqrt(2.0 * 0.005 / G), np.linalg.norm(motion.v[:, :2], axis=1)
+    flies, slides = motion.t < lands - 1e-3, (motion.t > lands + 1e-3) & (speed > 1e-6)
+    rests = (motion.t > lands + 1e-3) & ~slides
+    assert min(flies.sum(), slides.sum(), rests.sum()) >= 5
+    assert not load[flies].any()
+    np.testing.assert_allclose(load[slides | rests], 2.0 * G, rtol=1e-9)
+    way = -0.5 * 2.0 * G * np.array([[0.6, 0.8]])
+    np.testing.assert_allclose(friction[slides], np.repeat(way, slides.sum(), 0), rtol=1e-9)
+    np.testing.assert_allclose(friction[rests], 0.0, rtol=0, atol=1e-9)
+    assert all(foot.sticks[rests].all() for foot in feet)
 
 
 @pytest.fixture(scope="module")
