@@ -4,8 +4,12 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import logging
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 
 import numpy as np
@@ -13,6 +17,7 @@ import pytest
 from scipy.integrate import solve_ivp
 from support.mechanism_builder import arm, joint, link, mechanism, shipped
 
+from uk_dynamics.compilation.build.compiler import find_compiler
 from uk_dynamics.control.servo.servo_controller import ServoController
 from uk_dynamics.exceptions import (
     InputError,
@@ -23,6 +28,7 @@ from uk_dynamics.exceptions import (
 )
 from uk_dynamics.mechanism.resolution.state import Inputs, State
 from uk_dynamics.mechanism.tasks import Tasks
+from uk_dynamics.simulation.plant import Plant
 from uk_dynamics.simulation.recorder import Recorder
 from uk_dynamics.simulation.recording.trajectory_data import Statistics
 from uk_dynamics.simulation.simulate import simulate
@@ -192,6 +198,48 @@ def test_a_long_way_between_samples_tells_of_its_progress(backend):
             backend=backend,
         )
     assert max(told) < 0.01
+
+
+@pytest.mark.parametrize("backend", ["interpreted", "compiled"])
+def test_samples_know_their_own_motion_whenever_they_are_read(backend):
+    """By threads at once, in copies, and after other motions of the mechanism."""
+    if backend == "compiled" and find_compiler() is None:
+        pytest.skip("no C compiler")
+    machine, state = conservative()
+    asked = {"backend": backend, "method": "rk4", "sample_period": 0.001}
+    motion, again = (simulate(machine, state, 0.1, **asked) for _ in range(2))
+    state.q[:] = 0.0
+    other = simulate(machine, machine.state(machine.start().q), 0.1, **asked)
+    names = ("qdd", "multipliers", "residual", "rank", "kinetic", "status")
+    begin = threading.Barrier(len(names))
+
+    def read(name):
+        begin.wait()
+        return getattr(motion, name)
+
+    with ThreadPoolExecutor(len(names)) as pool:
+        columns = dict(zip(names, pool.map(read, names), strict=True))
+    assert {len(x) for x in columns.values()} == {101}
+    assert np.abs(other.qdd[-1] - motion.qdd[-1]).max() > 1e-3
+    dynamics = machine.dynamics()
+    for k, place in enumerate(map(State, motion.t, motion.q, motion.v)):
+        there = dynamics.evaluate(place)
+        np.testing.assert_allclose(motion.qdd[k], there.qdd, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(motion.kinetic[k], dynamics.energy(place).kinetic, atol=1e-10)
+    for one in (pickle.loads(pickle.dumps(again)), copy.deepcopy(again)):
+        np.testing.assert_array_equal(one.multipliers, motion.multipliers)
+
+
+def test_motions_share_what_is_compiled_and_copies_have_their_own():
+    if find_compiler() is None:
+        pytest.skip("no C compiler")
+    machine, state = conservative()
+    evaluators = [Plant(machine, None, None, continuous=True, backend="compiled").dynamics]
+    for one in (machine, pickle.loads(pickle.dumps(machine)), copy.copy(machine)):
+        simulate(one, state, 0.01, backend="compiled")
+        evaluators.append(Plant(one, None, None, continuous=True, backend="compiled").dynamics)
+    assert evaluators[0] is evaluators[1]
+    assert len(set(map(id, evaluators))) == 3
 
 
 def test_rests_of_c_do_not_change_a_motion():

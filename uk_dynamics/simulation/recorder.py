@@ -2,6 +2,7 @@
 
 """Collects samples of a running simulation into a trajectory."""
 
+import threading
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -89,6 +90,7 @@ class Recorder:
         self.machine = MachineData.of(mechanism, tasks)  # units and limits, for plots
         self._blocks: list[_Block] = []
         self._evaluated = 0  # of them
+        self._lock = threading.Lock()  # threads may read a trajectory
         self._samples: list[Mapping[str, Any]] = []  # what was made of these
         self._solutions: list[tuple[int, Callable[[int], Solution]]] = []  # by first sample
         self._count = 0  # of samples evaluated
@@ -128,11 +130,15 @@ class Recorder:
 
     def _evaluate(self) -> None:
         """Evaluate what is not yet, in blocks of the same inputs."""
-        pending, self._evaluated = self._blocks[self._evaluated :], len(self._blocks)
-        for _, group in groupby(pending, lambda b: (id(b.inputs.active), id(b.inputs.references))):
-            self._evaluate_block(_joined(list(group)))
+        with self._lock:
+            pending = self._blocks[self._evaluated :]
+            for _, alike in groupby(
+                pending, lambda b: (id(b.inputs.active), id(b.inputs.references))
+            ):
+                blocks = list(alike)
+                self._evaluate_blocks(_joined(blocks), len(blocks))
 
-    def _evaluate_block(self, block: _Block) -> None:
+    def _evaluate_blocks(self, block: _Block, blocks: int) -> None:
         states, scale = block.states, self._mechanism.constraints.reference_scale
         found = self._dynamics.samples(states, block.inputs)
         count = len(states.q)
@@ -157,6 +163,7 @@ class Recorder:
         }
         self._warn_of(states, found)
         self._samples.append(samples)
+        self._evaluated += blocks
         self._solutions.append((self._count, found.solution))
         self._count += count
         if self.listener is not None:

@@ -3,6 +3,7 @@
 """The compiled function for single states, called as quickly as this Python can."""
 
 import ctypes
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ class CompiledCall:
         library.uk_evaluate.argtypes = (ctypes.c_void_p,)
         library.uk_evaluate.restype = ctypes.c_int
         self._layout = layout
+        self._lock = threading.Lock()
         self._clusters = None if tables is None else ClusterMemory(library, tables)
         if self._clusters is None:
             self.memory = layout.memory()
@@ -61,13 +63,15 @@ class CompiledCall:
         self, t: float, stabilize: float, q: Array, v: Array, tau: Array | None
     ) -> Array | None:
         """Inputs and answers, fresh; None: there are none."""
-        self._fill(t, stabilize, q, v, tau)
-        return None if self._function(self._address) else self._answered.copy()
+        with self._lock:
+            self._fill(t, stabilize, q, v, tau)
+            return None if self._function(self._address) else self._answered.copy()
 
     def acceleration_any(self, t: float, q: Array, v: Array, tau: Array | None) -> Array | None:
         """The acceleration alone, likewise."""
-        self._fill(t, 1.0, q, v, tau)
-        return None if self._function(self._address) else self._qdd.copy()
+        with self._lock:
+            self._fill(t, 1.0, q, v, tau)
+            return None if self._function(self._address) else self._qdd.copy()
 
     def _fill(self, t: float, stabilize: float, q: Array, v: Array, tau: Array | None) -> None:
         self.memory[0] = t

@@ -180,6 +180,9 @@ class ResolvedMechanism(NamedValues):
                 whiten=spec.solver.method in WHITENING and self.local is None,
             )
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "evaluators": {}}  # they are bound to memory of this process
+
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
         """Numbers that can be varied, by name, with their units and values."""
@@ -250,7 +253,7 @@ class ResolvedMechanism(NamedValues):
     def settled(self: Self) -> Self:
         """The mechanism with all of its numbers as constants, where code has no parameters."""
         found = copy.copy(self)
-        found.varied, found.evaluators = None, {}
+        found.varied = None
         return found
 
     def as_filed(self: Self) -> Self:

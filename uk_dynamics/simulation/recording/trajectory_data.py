@@ -3,7 +3,8 @@
 """Samples of a motion over time, with the names of their columns."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -207,6 +208,9 @@ class TrajectoryData:
     statistics: Statistics
     switchings: tuple[Switching, ...] = ()
     machine: MachineData = field(default_factory=MachineData)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def energy(self) -> Array:
