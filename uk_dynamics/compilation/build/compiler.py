@@ -41,6 +41,8 @@ _LIBRARY = ("-fPIC", "-fvisibility=hidden")
 _EXPORT = '-DUK_EXPORT=__attribute__((visibility("default")))'
 _WITHIN = "-DUK_EXPORT=static"  # what another unit makes: not used, and therefore left out
 
+THOROUGH = ("-O3",)  # pieces, too
+
 # Pieces of a source (emit/pieces.py) are compiled side by side on the processors of this process.
 _LEAST_PIECES = 6  # fewer are not worth a second compiler
 _MOST_UNITS = 4
@@ -68,14 +70,14 @@ class Compiler:
 
     command: tuple[str, ...]  # the program, maybe behind others that start it
     version: str  # what it says of itself, and the processor it compiles for
-    optimization: tuple[str, ...] = ("-O3",)  # how hard it tries
+    optimization: tuple[str, ...] = THOROUGH  # how hard it tries
     options: tuple[str, ...] = ()  # those that CC adds; they overrule the others
 
     def build(self, source: Path, library: Path) -> None:
         """Compile a shared library, in several units where the source has many pieces."""
         pieces = source.read_text(encoding="utf-8").count("#if UK_IN_UNIT(")
         apart = pieces >= _LEAST_PIECES
-        straight = apart and "-O3" not in self.optimization and not self._clang
+        straight = apart and self.optimization != THOROUGH and not self._clang
         units = min(len(os.sched_getaffinity(0)), _MOST_UNITS) if apart else 1
         if straight:
             units = max(units, 2)

@@ -20,6 +20,7 @@ from typing import NamedTuple, TypeVar
 from uk_dynamics.compilation.build.cache import OTHER_CACHE, directory, find, forget, library_for
 from uk_dynamics.compilation.build.compilable import Subject, check, obstacles, writing
 from uk_dynamics.compilation.build.compiler import (
+    THOROUGH,
     CompilationError,
     Compiler,
     compiling_threads,
@@ -56,7 +57,9 @@ class Library(Enum):
 _PLAIN = ("-O2", "-fno-tree-vectorize", "-fno-tree-pre", "-fno-gcse")
 # Lanes are vectors already, in loops of constant length.
 _UNROLLED = ("-O2", "-fno-tree-vectorize", "-fpeel-loops")
-_THOROUGH = ("-O3",)
+# Columns of one state are loops of constant length, too, but not all vectors yet; what is generated
+# has no pairs of numbers. Up to a third faster than plain, in 1.1 to 1.4 times the time.
+_COLUMNS = ("-O3", "-fno-tree-slp-vectorize", "-fno-tree-pre", "-fno-gcse")
 
 
 class Recipe(NamedTuple):
@@ -68,16 +71,16 @@ class Recipe(NamedTuple):
 
 
 _STATE = Recipe("", "generate.source")
-_CLUSTERS = Recipe("", "cluster_source.cluster_source", _THOROUGH)  # its loops gain a twelfth
-_CLUSTER_MOTION = Recipe(".motion", "cluster_source.cluster_motion_source", _THOROUGH)
-_DERIVATIVES = Recipe(".derivatives", "derivative_source.derivative_source")
+_CLUSTERS = Recipe("", "cluster_source.cluster_source", THOROUGH)  # its loops gain a twelfth
+_CLUSTER_MOTION = Recipe(".motion", "cluster_source.cluster_motion_source", THOROUGH)
+_DERIVATIVES = Recipe(".derivatives", "derivative_source.derivative_source", _COLUMNS)
 _DERIVATIVE_BATCH = "derivative_source.derivative_batch_source"
 # most of it is loops over a few motors: no slower than at -O2, in two thirds of the time
 _SERVO = Recipe(".servo-", "servo_source.servo_source", ("-O1",))
 _JOINT_SPACE = Recipe(".hold", "generate.joint_space_source", ("-O1",))
 # a seventh faster than without
 _EFFORTS = Recipe(".efforts-", "servo_source.effort_source", ("-O1", "-fpeel-loops"))
-_CLOSED_LOOPS = Recipe(".loops-", "closed_loop_source.closed_loop_source", _THOROUGH)
+_CLOSED_LOOPS = Recipe(".loops-", "closed_loop_source.closed_loop_source", THOROUGH)
 
 #: The recipe of each library, and that for mechanisms in clusters where there is one.
 RECIPES: Mapping[Library, tuple[Recipe, Recipe | None]] = {
@@ -125,7 +128,7 @@ def library_of(
             return assemble(write(of) if tables is None else write(of, tables))
 
     # steps over contacts are loops
-    how = _THOROUGH if mechanism.one_sided else recipe.optimization
+    how = THOROUGH if mechanism.one_sided else recipe.optimization
     compiler = replace(compiler, optimization=how)
     return _library(mechanism, source, compiler, part_of(subject, kind, tables))
 
