@@ -25,7 +25,7 @@ from uk_dynamics.compilation.runtime.compiled_batch import (
 )
 from uk_dynamics.compilation.runtime.compiled_call import CompiledCall
 from uk_dynamics.compilation.runtime.compiled_motion import CompiledMotion
-from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution, CompiledStructure
+from uk_dynamics.compilation.runtime.compiled_solution import CompiledStructure, compiled_solution
 from uk_dynamics.compilation.runtime.fallback import Fallback
 from uk_dynamics.compilation.runtime.reference_table import ForeignReferenceError
 from uk_dynamics.compilation.verification import (
@@ -98,7 +98,7 @@ class CompiledDynamics(Fallback):
         self._call = CompiledCall(library, layout, self._clusters)
         # Looked up once: of the quickest calls, attributes are a good part.
         self._evaluate, self._accelerate = self._call.evaluate, self._call.acceleration
-        self._followed, self._qdd = layout.followed, layout["qdd"]
+        self._followed = layout.followed
         self._structure = CompiledStructure(mechanism, layout, self._call.memory)
         self._lock = threading.Lock()  # of what takes two calls on one memory
         self._strict = strict
@@ -117,7 +117,7 @@ class CompiledDynamics(Fallback):
         qdd = accelerate(state.t, state.q, state.v, given.tau)
         if answers is None or qdd is None:
             return None
-        found = CompiledSolution(answers[self._qdd], answers, self._structure)
+        found = compiled_solution(answers, self._structure)
         return {"evaluate": found.qdd, "forces": found.constraint_force, "acceleration": qdd}
 
     def evaluate(self, state: State, inputs: Inputs | None = None) -> Solution:
@@ -137,7 +137,7 @@ class CompiledDynamics(Fallback):
             solution = self.fallback.evaluate(state, given)
             self._note_fallback()
             return solution
-        return CompiledSolution(answers[self._qdd], answers, self._structure)
+        return compiled_solution(answers, self._structure)
 
     def _answers(self, state: State, given: Inputs) -> Any:
         return self._call.evaluate_any(state.t, given.stabilize, state.q, state.v, given.tau)

@@ -13,7 +13,7 @@ import numpy as np
 from uk_dynamics.compilation.build.library import library_of
 from uk_dynamics.compilation.emit.layout import ROBUST_KNOWN, ServoLayout
 from uk_dynamics.compilation.runtime.cluster_tables import ClusterTables, attached
-from uk_dynamics.compilation.runtime.compiled_solution import CompiledSolution, CompiledStructure
+from uk_dynamics.compilation.runtime.compiled_solution import CompiledStructure, compiled_solution
 from uk_dynamics.compilation.verification import Comparison, servo_answers, verify
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.core.servo import ServoSolution
@@ -186,7 +186,6 @@ class CompiledServo:
         parts = (layout[name] for name in (*names, "response"))
         self._parts = tuple(slice(part.start - begin, part.stop - begin) for part in parts)
         self._ranks = tuple(layout[name].start - begin for name in ("motor_rank", "task_rank"))
-        self._qdd = layout["qdd"]
         #: The closed form at which C knows efforts within limits; None: it knows none.
         self.decided: ServoSolution | None = None
         self._map_shape = (layout.task_rows, layout.motors)
@@ -268,7 +267,7 @@ class CompiledServo:
         return found._replace(servo=self.solution_of(past))  # internal forces are in it alone
 
     def _outcome(self, answers: Array, decision: Array) -> ServoOutcome:
-        free = CompiledSolution(answers[self._qdd], answers, self._structure)
+        free = compiled_solution(answers, self._structure)
         response = decision[self._parts[-1]].reshape(self._response_shape)
         told = None
         if self._layout.uncertain and self._call.memory[self._layout["robust"]]:

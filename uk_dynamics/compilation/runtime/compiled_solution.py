@@ -23,7 +23,7 @@ class CompiledStructure:
     """The Python side of the structural rows in a memory."""
 
     def __init__(self, mechanism: ResolvedMechanism, layout: Layout, memory: Array) -> None:
-        self.layout = layout
+        self.layout, self.qdd = layout, layout["qdd"]
         self._mechanism, self._model, self._local = mechanism, mechanism.model, mechanism.local
         #: The form of the equation.
         self.method: Method = "udwadia_kalaba" if mechanism.local is None else "nullspace"
@@ -146,10 +146,11 @@ _NO_ROWS: Indices = np.empty(0, dtype=np.intp)
 
 
 class CompiledSolution(Solution):
-    """Fresh inputs and answers of one compiled evaluation."""
+    """Fresh inputs and answers of one compiled evaluation, filled by :func:`compiled_solution`."""
 
-    def __init__(self, qdd: Array, answers: Array, owner: CompiledStructure) -> None:
-        self.qdd, self._answers, self._owner = qdd, answers, owner
+    _answers: Array
+    _owner: CompiledStructure
+    __init__ = object.__init__
 
     def _find(self, result: Result[Any, Any]) -> Any:
         return self._owner.read(result, self._answers)
@@ -171,3 +172,10 @@ class CompiledSolution(Solution):
     def reactions(self) -> CompiledReactions:  # type: ignore[override]
         """See :class:`Solution`."""
         return CompiledReactions(self._answers, self.coordinates, self._owner)
+
+
+def compiled_solution(answers: Array, owner: CompiledStructure) -> CompiledSolution:
+    """The solution with these answers; an ``__init__`` of its own takes a twentieth of a call."""
+    made: CompiledSolution = CompiledSolution()
+    made.qdd, made._answers, made._owner = answers[owner.qdd], answers, owner
+    return made
