@@ -9,7 +9,8 @@ The bouncing ball falls from 1 m (restitution 0.9), the spinning ones are those 
 Harsch, Eugster and Leine (2021, 10.1002/nme.6801, section 10.1; 10 and 50 rad/s, friction 0.2), the
 woodpecker is that of ``test/simulation/test_woodpecker.py``. Both take steps of Moreau's rule (θ of
 one half) of the same size. Times are of machines that are built and compiled: all steps of Siconos,
-with what it sets up in the first, and all of ``simulate``, with its start and 20 samples.
+with what it sets up in the first, and all of ``simulate``, with its start and 20 samples; the
+fastest of five runs of each, in turn.
 
 Steps with an impulse that follow one another at a contact are one impulse, less what rests on it
 takes from gravity.
@@ -178,7 +179,6 @@ def seconds(case: Case, h: float) -> tuple[float, float]:
 
     period = max(round(case.duration / h / 20), 1) * h
     moved = partial(simulate, case.machine, case.state, method="moreau", step=h)
-    _ = moved(period, sample_period=period).contact_forces  # compiles
     begin = time.process_time()
     found = moved(case.duration, sample_period=period)
     middle = time.process_time()
@@ -187,27 +187,33 @@ def seconds(case: Case, h: float) -> tuple[float, float]:
     return (middle - begin) * part, (time.process_time() - begin) * part
 
 
+def siconos_apart(case: Case, h: float) -> dict[str, Any]:
+    """What Siconos finds, in its Python."""
+    given = json.dumps(case.minimal | {"h": h, "duration": case.duration})
+    run = [PYTHON, __file__, "--siconos"]
+    told = subprocess.run(run, check=True, capture_output=True, text=True, input=given).stdout
+    found: dict[str, Any] = json.loads(told.splitlines()[-1])
+    return found
+
+
 def compare(name: str, case: Case, sizes: tuple[float, ...]) -> None:
     """Impulses of both for smaller and smaller steps."""
     print(name)
     for h in sizes:
-        given = case.minimal | {"h": h, "duration": case.duration}
-        run = [PYTHON, __file__, "--siconos"]
-        told = subprocess.run(
-            run, check=True, capture_output=True, text=True, input=json.dumps(given)
-        ).stdout
-        peer = json.loads(told.splitlines()[-1])
+        peer = siconos_apart(case, h)
         steps, end = ours(case, h)
         labels = [one.name for one in case.machine.one_sided]
         theirs = one_by_one(np.array(peer["impulses"]), h, labels)
         mine = one_by_one(steps, h, labels)
         at = [case.machine.model.velocity_index(x) for x in case.coordinates]
         off = np.abs(end.v[at] - peer["v"]).max()
-        one, more = seconds(case, h)
+        seconds(case, h)  # compiles
+        runs = [(*seconds(case, h), siconos_apart(case, h)["seconds"]) for _ in range(5)]
+        one, more, other = (1e6 * min(times) for times in zip(*runs, strict=True))
         print(
             f"  {h:.1e} s: {len(mine)} impulses, Siconos {len(theirs)}; rates at the end {off:.1e};"
-            f" a step {1e6 * one:.2f} µs ({1e6 * more:.2f} with forces of 20 samples), Siconos"
-            f" {1e6 * peer['seconds']:.2f} µs"
+            f" a step {one:.2f} µs ({more:.2f} with forces of 20 samples), Siconos {other:.2f} µs,"
+            f" ratio {one / other:.2f} ({more / other:.2f})"
         )
         same = [x for x in zip(mine, theirs, strict=False) if x[0][1] == x[1][1]]
         largest = max(one[2] for one in theirs)

@@ -135,6 +135,10 @@ def test_samples_of_steps_know_what_contacts_do_then(backend: Backend) -> None:
     np.testing.assert_allclose(friction[slides], np.repeat(way, slides.sum(), 0), rtol=1e-9)
     np.testing.assert_allclose(friction[rests], 0.0, rtol=0, atol=1e-9)
     assert all(foot.sticks[rests].all() for foot in feet)
+    for foot in feet:  # the plank does not turn
+        np.testing.assert_allclose(foot.gap, motion.q[:, 2], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(foot.rate, motion.v[:, 2], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(foot.slip, motion.v[:, :2], rtol=0, atol=1e-12)
 
 
 @pytest.fixture(scope="module")

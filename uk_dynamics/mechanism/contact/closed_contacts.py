@@ -49,7 +49,7 @@ class ClosedContacts:
     def __init__(self, mechanism: ResolvedMechanism) -> None:
         self.one_sided = mechanism.one_sided
         self._mechanism = mechanism
-        self._dynamics = InterpretedDynamics(mechanism)
+        self._dynamics = InterpretedDynamics.shared(mechanism)
         self._workspace = mechanism.model.workspace()
         families = (family for family, _ in mechanism.constraints.layout.families)
         self._hulls = [family for family in families if isinstance(family, HullRows)]

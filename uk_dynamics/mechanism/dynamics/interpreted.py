@@ -84,6 +84,14 @@ class InterpretedDynamics(Dynamics):
         self._forces = mechanism.forces
         self._nonideal = NonidealForces(mechanism)
 
+    @classmethod
+    def shared(cls, mechanism: ResolvedMechanism) -> "InterpretedDynamics":
+        """One that motions and contacts of a mechanism share."""
+        known: InterpretedDynamics | None = mechanism.evaluators.get(cls)
+        if known is None:
+            known = mechanism.evaluators[cls] = cls(mechanism)
+        return known
+
     @property
     def model(self) -> RobotModel:
         """The robot, with its integration of velocities."""

@@ -112,8 +112,7 @@ class ResolvedMechanism(NamedValues):
             InputError: Names that do not exist, with file and place.
         """
         self.varied = varied
-        #: Compiled evaluators of it that motions share, by what they were asked for.
-        self.evaluators: dict[object, Any] = {}
+        self.evaluators: dict[object, Any] = {}  # that motions share, by what was asked for
         expect("spec", spec, MechanismSpec, 'one read by Mechanism.from_file("five_bar")')
         self.spec = spec = with_shapes(with_loops(spec, description), description)
         self.name = spec.name
@@ -190,9 +189,8 @@ class ResolvedMechanism(NamedValues):
 
     def for_control(self, active: ActiveConstraints) -> ActiveConstraints:
         """What a controller takes as given: what sticks in a joint is to be moved, not held."""
-        if self._stiction.isdisjoint(active.names):
-            return active
-        return replace(active, names=active.names - self._stiction)
+        stick = self._stiction & active.names
+        return replace(active, names=active.names - stick) if stick else active
 
     def with_parameters(self: Self, values: Mapping[str, float] | Iterable[str]) -> Self:
         """The same mechanism with other numbers; one compiled library serves all their values.
@@ -211,11 +209,8 @@ class ResolvedMechanism(NamedValues):
             expect_names("parameter", names, known, file=self.spec.file)
             values = {name: known[name].value for name in names}
         check_values(known, values, self.spec.file)
-        before: dict[str, float] = {}
-        base = plain(self.spec, self._description)
-        if self.varied is not None:
-            base = self.varied.base
-            before = dict(zip(self.varied.names, self.varied.values.tolist(), strict=True))
+        given = self.varied or Varied(plain(self.spec, self._description), (), np.zeros(0))
+        base, before = given.base, dict(zip(given.names, given.values.tolist(), strict=True))
         changed = before | {name: float(value) for name, value in values.items()}
         names = tuple(sorted(changed))
         varied = Varied(base, names, np.array([changed[name] for name in names]))
