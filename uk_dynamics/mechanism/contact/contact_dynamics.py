@@ -10,6 +10,7 @@ loops.
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from numpy.linalg import norm
@@ -98,18 +99,18 @@ class ContactDynamics(ClosedContacts):
         exactly holds anyway, and shares their forces.
         """
 
-        def nearly_dependent(names: frozenset[str]) -> int:
-            on = replace(active, names=active.names | names)
+        @cache
+        def nearly_dependent(*names: str) -> int:
+            on = replace(active, names=active.names.union(names))
             rows = self._dynamics.prepare(state, replace(inputs, active=on)).factorization
             return int((rows.residual_norm[rows.dependent] > EXACTLY_DEPENDENT).sum())
 
-        if self._dry[closed].all():
-            return closed
-        alone = nearly_dependent(frozenset())
         found = [
             k
             for k in closed.tolist()
-            if self._dry[k] or nearly_dependent(frozenset((self.names[k],))) <= alone
+            if self._dry[k]
+            or not (count := nearly_dependent(self.names[k]))
+            or count <= nearly_dependent()
         ]
         return np.array(found, dtype=np.intp)
 
