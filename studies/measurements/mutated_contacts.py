@@ -50,7 +50,9 @@ _URDF = f"""<robot name="leg"><link name="ground"><collision><origin xyz="0 0 -0
 _GROUND = {"parent": {"link": "ground"}, "child": {"link": "shank", "xyz": [0.3, 0.0, 0.0]}}
 _SURFACES = (
     {"friction": 0.7, "restitution": 0.2, "points": {"heel": [-0.02, 0, 0.02], "toe": [0, 0, 0]}},
-    {"radius": 0.02, "friction": 0.5, "surface": {"type": "sphere", "radius": 0.3}},
+    {"friction": 0.4, "static_friction": 0.6, "points": [[-0.02, 0, 0.02], [0, 0, 0]]},
+    {"radius": 0.02, "friction": 0.5, "surface": {"type": "sphere", "radius": 0.3}}
+    | {"static_friction": 0.8},
     {"radius": 0.02, "length": 0.1, "surface": {"type": "capsule", "radius": 0.1, "length": 0.4}},
     {"radius": 0.01, "surface": {"type": "cylinder", "radius": 0.9, "hollow": True}},
     {"friction": 0.3, "surface": {"type": "box", "size": [0.4, 0.4, 0.02]}},

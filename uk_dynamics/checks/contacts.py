@@ -55,7 +55,7 @@ def ropes(subject: Subject) -> Iterator[Finding]:
                 remedy = "choose another initial_guess, a smaller radius, or other places"
                 yield Finding("rope", "error", (one.name,), problem, remedy)
                 continue
-            for k in np.flatnonzero(way.arcs < 0.0):
+            for k in np.flatnonzero(way.arcs < -CLOSE):
                 problem, remedy = "unwound from the drum", "give it more turns, or turn it back"
                 if not row.lifts[k]:
                     problem, remedy = "bent away from the pulley", "look at its side and axis"

@@ -58,8 +58,8 @@ def factorize(
     natural_scale: Array | None = None,
     # a row is dependent when what those before it leave of it is at most this part of its scale,
     # see ``rank_rule``. For forms with an explicit pseudoinverse: of its own measure on rows of
-    # that size
-    rank_tolerance: float = DEFAULT_RANK_TOLERANCE,
+    # that size. Or one for each row, (m,): rows with larger ones are then taken behind the others
+    rank_tolerance: float | Array = DEFAULT_RANK_TOLERANCE,
     # form of the equation; ``auto`` takes ``udwadia_kalaba``, ``nullspace`` where M is singular,
     # and ``hierarchical`` where there are clearances. The factorisation has the name of its form
     method: Method = "auto",
@@ -82,7 +82,7 @@ def factorize(
     if not isinstance(given, np.ndarray):
         if not isinstance(mass, TreeInertia):
             raise InputError("a sparse constraint matrix goes with the bodies of a tree")
-        return ArticulatedNullSpace(mass, A, natural_scale, rank_tolerance)
+        return ArticulatedNullSpace(mass, A, natural_scale, float(rank_tolerance))
     if isinstance(mass, TreeInertia):
         mass = mass_factor(mass.dense())
     if method == "auto":

@@ -158,9 +158,9 @@ class EquationsOfMotion(StateByState):
     ) -> tuple[Array, ...] | None:
         """Differentiate the acceleration, and with forces multipliers and Aᵀλ, (k, D + nv)."""
         # None where nothing is compiled, where C has no solution (singular masses, numbers that are
-        # not finite), and where there are non-ideal forces
-        slides = inputs.active is not None and inputs.active.sliding
-        if self._single is None or inputs.nonideal is not None or slides:
+        # not finite), and where there are non-ideal forces or distinct contacts
+        beyond = inputs.active is not None and inputs.active.beyond_rows
+        if self._single is None or inputs.nonideal is not None or beyond:
             return None
         if not math.isfinite(state.t):
             return None

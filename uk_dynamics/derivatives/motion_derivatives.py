@@ -13,6 +13,7 @@ from uk_dynamics.mechanism.dynamics import (
     Derivatives,
     DerivativeStatus,
     Quantities,
+    Solver,
     column_groups,
 )
 from uk_dynamics.mechanism.resolution import Array, Inputs, ResolvedMechanism, State
@@ -81,7 +82,8 @@ class MotionDerivatives(EquationsOfMotion):
         """
         found = self._solve(state, inputs or Inputs())
         nv, solution = self._mechanism.model.nv, found.solution
-        motions = self._motions(found.factors.A, found.rates[:, :nv])
+        tolerance = Solver(self._mechanism).tolerance(inputs or Inputs())
+        motions = self._motions(found.factors.A, found.rates[:, :nv], tolerance)
         along = np.vstack([motions, np.zeros((nv + 1, motions.shape[1]))])
         offending = np.flatnonzero(found.offending(along).any(axis=1))
         fine = solution.status is Status.OK and not len(offending)
@@ -110,16 +112,13 @@ class MotionDerivatives(EquationsOfMotion):
         named["acceleration"].value = self._single.qdd
         return Derivatives(named, DerivativeStatus.EXIST)
 
-    def _motions(self, A: Array, rates: Array) -> Array:
+    def _motions(self, A: Array, rates: Array, tolerance: float | Array) -> Array:
         """Find a basis of the changes of the state that the constraints allow."""
-        constraints, tolerance = (
-            self._mechanism.constraints,
-            self._mechanism.spec.solver.rank_tolerance,
-        )
+        constraints = self._mechanism.constraints
         places, moving = constraints.position_rows, constraints.motion_rows
-        nv = A.shape[1]
-        allowed = RowBasis(np.asfortranarray(A[places].T), None, tolerance).complement()
-        rows = RowBasis(np.asfortranarray(A[moving].T), None, tolerance)
+        nv, tolerance = A.shape[1], np.broadcast_to(tolerance, len(A))
+        allowed = RowBasis(np.asfortranarray(A[places].T), None, tolerance[places]).complement()
+        rows = RowBasis(np.asfortranarray(A[moving].T), None, tolerance[moving])
         free = rows.complement()
         turned = [rows.basis_product(rows.coordinates(-rates[moving] @ z)) for z in allowed.T]
         velocity = np.column_stack(turned) if turned else np.zeros((nv, 0))

@@ -103,6 +103,17 @@ def test_rows_that_are_not_finite_are_refused(method: str, row: int, value: floa
         factorize(mass_factor(np.eye(3)), A, natural_scale=np.ones(4), method=method)
 
 
+def test_rows_of_small_tolerance_are_taken_before_the_others() -> None:
+    """Two rows 1e-7 apart differ; what repeats their sum but for 1e-6 does not."""
+    rows = np.array([[1.0, 1e-6, 1e-6], [1.0, 0.0, 0.0], [1.0, 1e-7, 0.0]])
+    basis = RowBasis(np.asfortranarray(rows.T), None, np.array([1e-4, 1e-10, 1e-10]))
+    assert sorted(basis.independent) == [1, 2]
+    assert basis.residual_norm[0] == pytest.approx(1e-6, rel=1e-6)
+    assert not basis.determined().any()
+    once = RowBasis(np.asfortranarray(rows.T), None, 1e-4)
+    assert list(once.independent) == [0]
+
+
 def test_the_condition_number_is_that_of_scaled_rows() -> None:
     rows = np.array([[1000.0, 0.0], [0.001, 0.001]])
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)

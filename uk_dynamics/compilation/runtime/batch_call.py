@@ -22,7 +22,8 @@ TrajectoriesCall = structure("uk_trajectories")
 
 def beyond_projection(inputs: Inputs, layout: Layout) -> bool:
     """Whether inputs are beyond what is compiled, even where nothing accelerates."""
-    held = inputs.active is not None and inputs.active.features
+    active = inputs.active
+    held = active is not None and (active.features or active.distinct)
     unknown = inputs.nonideal is not None or (inputs.references and not layout.followed)
     return bool(unknown or held)
 

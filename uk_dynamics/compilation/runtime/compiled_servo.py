@@ -219,8 +219,8 @@ class CompiledServo:
     ) -> ServoOutcome:
         """The closed form."""
         self.decided = None
-        if demand.inputs.active is not None and demand.inputs.active.sliding:
-            return self._otherwise.evaluate(state, demand, references)  # C has no such friction
+        if demand.inputs.active is not None and demand.inputs.active.beyond_rows:
+            return self._otherwise.evaluate(state, demand, references)
         if self._layout.followed:
             self._structure.follow(state.t, demand.inputs)
         elif demand.inputs.references:  # of constraints whose file has none

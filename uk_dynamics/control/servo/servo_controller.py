@@ -203,8 +203,8 @@ class ServoController(ServoCommands):
             return ""
         if servo.call.periods is None:
             return "joints with several coordinates"
-        if self._active is not None and self._active.sliding:
-            return "friction of what slides"
+        if self._active is not None and self._active.beyond_rows:
+            return "friction of what slides" if self._active.sliding else "feet a hair apart"
         if self.internal is not None and self.mechanism.local is not None:
             return f"internal forces of {self.mechanism.model.nv} velocities"
         if self.structure and not self.mechanism.follows_references:

@@ -33,7 +33,7 @@ class ScaledCoordinates(Factorization):
     """
 
     def __init__(
-        self, mass: Mass, A: Array, natural_scale: Array | None, rank_tolerance: float
+        self, mass: Mass, A: Array, natural_scale: Array | None, rank_tolerance: float | Array
     ) -> None:
         """Factor; see :func:`uk_dynamics.core.solver_methods.factorize`."""
         self._M = mass.dense()
@@ -58,7 +58,7 @@ class ScaledCoordinates(Factorization):
         return self._scale**2 * F
 
     def _row_space(
-        self, columns: Array, natural_scale: Array | None, rank_tolerance: float
+        self, columns: Array, natural_scale: Array | None, rank_tolerance: float | Array
     ) -> RowSpace:
         """The rows A C, given as columns, (nv, m)."""
         return RowBasis(columns, natural_scale, rank_tolerance)

@@ -24,7 +24,7 @@ class UdwadiaKalaba(WhitenedCoordinates):
     basis: RowBasis
 
     def __init__(
-        self, mass: DenseMass, A: Array, natural_scale: Array | None, rank_tolerance: float
+        self, mass: DenseMass, A: Array, natural_scale: Array | None, rank_tolerance: float | Array
     ) -> None:
         """Factor; see :func:`uk_dynamics.core.solver_methods.factorize`."""
         super().__init__(RowBasis(mass.whiten(A.T), natural_scale, rank_tolerance), mass, A)

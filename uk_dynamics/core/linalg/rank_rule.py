@@ -21,6 +21,8 @@ stand here alone. The generated C gets them as ``#define UK_NAME``, see :func:`c
    ``DEFAULT_RANK_TOLERANCE``, lies between what drift of a simulation leaves of a redundant row
    and the singular values that a motion through a singular configuration must resolve. Forms with
    an explicit pseudoinverse compare its own measure (singular values, pivots) of the scaled rows.
+   Rows of contacts of two rigid bodies that nearly depend on each other have no such errors: they
+   are taken before all others, and dependent at ``EXACTLY_DEPENDENT``.
 5. *Check.* Independent rows hold to rounding. A dependent row holds where |A q̈ − b| is at most the
    consistency tolerance times |b| + |A| (|q̈| + |a|) + ``NEGLIGIBLE_ACCELERATION``, a being the free
    acceleration. One that does not hold contradicts the others (INCONSISTENT) where its residual

@@ -159,16 +159,26 @@ class PseudoinverseRows:
 class RowBasis:
     """Orthonormal basis Q₁ of the span of the rows, with B̂ᵀ P = Q R for scaled rows B̂."""
 
-    def __init__(self, columns: Array, natural_scale: Array | None, tolerance: float) -> None:
+    def __init__(
+        self, columns: Array, natural_scale: Array | None, tolerance: float | Array
+    ) -> None:
         """Factor the rows as columns, (n, m), column-major, finite; not changed.
 
         ``natural_scale`` is how large each row is over the configurations, (m,), in the same units;
         None: as large as now, and rows below 1e-9 of the largest are zero. The tolerance is the
-        largest residual norm of a dependent row.
+        largest residual norm of a dependent row, or that of each, (m,).
         """
         n, m = columns.shape
         inverse = inverse_row_scale(np.linalg.norm(columns, axis=0), natural_scale)
         count = min(n, m)
+        # rows with larger tolerances are taken behind the others: by so much smaller, (m,)
+        self._part: Array | None = None
+        if isinstance(tolerance, np.ndarray) and m:
+            least = float(tolerance.min())
+            if least < tolerance.max():
+                self._part = least / tolerance
+                inverse = inverse * self._part
+            tolerance = least
         if count:
             factors, pivots, tau, _, _ = dgeqp3(columns * inverse, 3 * m + 3, 1)
         else:  # LAPACK knows no empty matrices
@@ -202,7 +212,7 @@ class RowBasis:
         result = np.empty(len(self.order))
         result[self.order[:rank]] = np.abs(upper.diagonal()[:rank])
         result[self.order[rank:]] = np.linalg.norm(upper[rank:, rank:], axis=0)
-        return result
+        return result if self._part is None else result / self._part
 
     @property
     def condition(self) -> float:
@@ -267,7 +277,11 @@ class RowBasis:
         """Whether the multiplier of each row is unique: diagonal of B B⁺ equal to one, (m,)."""
         if self.rank == len(self.order):
             return np.ones(self.rank, dtype=bool)
-        basis = np.linalg.qr(self._kernel())[0]
+        kernel = self._kernel()
+        if self._part is not None:
+            kernel *= self._part[:, None]
+            kernel /= np.linalg.norm(kernel, axis=0)
+        basis = np.linalg.qr(kernel)[0]
         flags: Flags = np.linalg.norm(basis, axis=1) <= KERNEL_ROUNDING
         return flags
 

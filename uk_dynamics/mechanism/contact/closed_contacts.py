@@ -97,6 +97,8 @@ class ClosedContacts:
         self._own = frozenset(name for one in self.one_sided for name in one.constraints)
         self._without: tuple[ActiveConstraints, ActiveConstraints] | None = None
         self.names = tuple(one.name for one in self.one_sided)
+        # the two links of each contact
+        self._between = {x.name: (x.parent.link, x.child.link) for x in mechanism.spec.contacts}
         # what teeth count, which the gaps of ratchets are from: a weighted sum of positions
         self._pitch, self._first = np.zeros((2, len(self.names)))
         self._sums = np.zeros((len(self.names), mechanism.model.nq))
@@ -180,7 +182,8 @@ class ClosedContacts:
         """The constraints that are on for other reasons; of the same ones the same object."""
         known = self._without
         if known is None or known[0] is not active:
-            known = active, replace(active, names=active.names - self._own, sliding={})
+            names = active.names - self._own
+            known = active, replace(active, names=names, sliding={}, distinct=frozenset())
             self._without = known
         return known[1]
 

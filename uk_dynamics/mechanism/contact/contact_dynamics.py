@@ -9,8 +9,10 @@ loops.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
+from itertools import chain
 
 import numpy as np
 from numpy.linalg import norm
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 from uk_dynamics.arrays import largest
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.linalg import EXACTLY_DEPENDENT
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, SimulationError
 from uk_dynamics.mechanism.contact.closed_contacts import CLOSE, ClosedContacts, Places
 from uk_dynamics.mechanism.contact.contact import SLOW, Contact
 from uk_dynamics.mechanism.contact.impulses import Pressing
@@ -30,6 +32,10 @@ from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inp
 _LOWEST_FLIGHT = 1e-12
 # Of the accelerations that cancel: what is less is rounding.
 _STILL = 1e-9
+# m or rad, and per s: projections move what is closed by less, whatever is distinct.
+_SLIGHT = 1e-4
+# Methods whose rank rule takes row after row, each by its own tolerance.
+_PIVOTING = ("auto", "udwadia_kalaba", "nullspace")
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,21 +104,58 @@ class ContactDynamics(ClosedContacts):
         centre; a force that an event finds for it would not be there then. What depends on them
         exactly holds anyway, and shares their forces.
         """
-
-        @cache
-        def nearly_dependent(*names: str) -> int:
-            on = replace(active, names=active.names.union(names))
-            rows = self._dynamics.prepare(state, replace(inputs, active=on)).factorization
-            return int((rows.residual_norm[rows.dependent] > EXACTLY_DEPENDENT).sum())
-
+        nearly = cache(partial(self._nearly_dependent, state, inputs, active))
         found = [
             k
             for k in closed.tolist()
-            if self._dry[k]
-            or not (count := nearly_dependent(self.names[k]))
-            or count <= nearly_dependent()
+            if self._dry[k] or not (count := nearly((self.names[k],))) or count <= nearly(())
         ]
         return np.array(found, dtype=np.intp)
+
+    def _nearly_dependent(
+        self, state: State, inputs: Inputs, active: ActiveConstraints, more: Collection[str]
+    ) -> int:
+        """Rows that depend on others but for more than rounding, with more constraints on."""
+        on = replace(active, names=active.names.union(more))
+        rows = self._dynamics.prepare(state, replace(inputs, active=on)).factorization
+        return int((rows.residual_norm[rows.dependent] > EXACTLY_DEPENDENT).sum())
+
+    def _distinguished(
+        self, state: State, inputs: Inputs, base: ActiveConstraints, acting: ActiveConstraints
+    ) -> ActiveConstraints:
+        """What acts, with the contacts that are distinct though they nearly depend on each other.
+
+        A block on two feet a hair apart stands by the difference of their rows, which is exact for
+        contacts of two rigid bodies. What loops, or contacts of several bodies, leave of a row may
+        be an error of their closure; and what a projection would have to turn or to stop, so that
+        feet which are closed but for rounding hold it, goes on to turn.
+        """
+        between: dict[tuple[str, str], list[frozenset[str]]] = {}
+        for one in self.one_sided:
+            if one.name in self._between and one.name in acting.names:
+                own = acting.names.intersection(one.constraints)
+                between.setdefault(self._between[one.name], []).append(own)
+        several = [pair for pair in between.values() if len(pair) > 1]
+        pivots = self._mechanism.spec.solver.method in _PIVOTING
+        pivots &= self._mechanism.hierarchy.clearance is None
+        nearly = cache(partial(self._nearly_dependent, state, inputs, base))
+        if not (pivots and several and nearly(frozenset().union(*chain(*several)))):
+            return acting
+        for pair in several:
+            own = frozenset[str]().union(*pair)
+            least = nearly(())
+            if nearly(own) <= least or any(nearly(x) > least for x in pair):
+                continue
+            found = replace(acting, distinct=acting.distinct | own)
+            with suppress(SimulationError):  # where they contradict each other
+                usual, other = (
+                    self._dynamics.project(state, replace(inputs, active=x))
+                    for x in (acting, found)
+                )
+                turned = self._mechanism.model.difference(usual.q, other.q)
+                if max(largest(turned), largest(other.v - usual.v)) <= _SLIGHT:
+                    acting = found
+        return acting
 
     def impact(self, state: State, inputs: Inputs, active: ActiveConstraints) -> Impact | None:
         """Impulses at closed one-sided constraints that approach; None where none does.
@@ -169,7 +212,8 @@ class ContactDynamics(ClosedContacts):
         while True:
             onset, slips = self._attempt(state, inputs, active, closed, directions)
             if not slips:
-                return replace(onset, bouncing=max(bouncing.values(), default=0.0))
+                acting = self._distinguished(state, inputs, active, onset.active)
+                return replace(onset, active=acting, bouncing=max(bouncing.values(), default=0.0))
             directions |= slips
 
     def _attempt(

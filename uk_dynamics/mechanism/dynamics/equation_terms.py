@@ -4,6 +4,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from uk_dynamics.arrays import Array, Indices
 from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.constraints.rows import ConstraintTerms
@@ -13,7 +15,7 @@ from uk_dynamics.core import (
     UndeterminedCoordinatesError,
     factorize,
 )
-from uk_dynamics.core.linalg import mass_factor
+from uk_dynamics.core.linalg import EXACTLY_DEPENDENT, mass_factor
 from uk_dynamics.core.tree import TreeInertia
 from uk_dynamics.mechanism.resolution import DynamicsTerms, Inputs, ResolvedMechanism
 from uk_dynamics.model.kinematics import Workspace
@@ -121,6 +123,7 @@ class Solver:
         spec = mechanism.spec.solver
         self.rank_tolerance = spec.rank_tolerance  # of the mechanism file
         self._natural_scale = mechanism.natural_scale
+        self._slices = mechanism.constraints.slices
         self._file = mechanism.spec.file
         self._velocity_names = mechanism.model.velocity_names
         part = {"method": spec.method, "pseudoinverse": spec.pseudoinverse}
@@ -129,19 +132,30 @@ class Solver:
         # Levels change nothing about a projection.
         self._part = part | ({"method": "auto"} if spec.method == "hierarchical" else {})
 
-    def factorize(self, mass: Array, A: Array) -> Factorization:
+    def tolerance(self, inputs: Inputs) -> float | Array:
+        """The rank tolerance of the file, or of each row, (m,), where contacts are distinct."""
+        if inputs.active is None or not inputs.active.distinct:
+            return self.rank_tolerance
+        found = np.full(len(self._natural_scale), self.rank_tolerance)
+        for name in inputs.active.distinct:
+            found[self._slices[name]] = EXACTLY_DEPENDENT
+        return found
+
+    def factorize(self, mass: Array, A: Array, inputs: Inputs) -> Factorization:
         """For accelerations: all rows, (m, nv), in their levels; raises as :func:`factorize`."""
-        return self._factored(mass, A, self._natural_scale, self.rank_tolerance, self._all)
+        return self._factored(mass, A, self._natural_scale, self.tolerance(inputs), self._all)
 
     def factorize_part(
         self,
         mass: Array,  # M, (nv, nv)
         A: Array,  # the chosen rows, (k, nv)
-        rank_tolerance: float,  # instead of that of the file
+        rank_tolerance: float | Array,  # instead of that of the file; of all rows, (m,)
         chosen: Indices | None = None,  # which rows these are, (k,); None: all
     ) -> Factorization:
         """For projections: rows that hold exactly, all on one level; raises likewise."""
         scale = self._natural_scale if chosen is None else self._natural_scale[chosen]
+        if chosen is not None and isinstance(rank_tolerance, np.ndarray):
+            rank_tolerance = rank_tolerance[chosen]
         return self._factored(mass, A, scale, rank_tolerance, self._part)
 
     def _factored(
@@ -149,7 +163,7 @@ class Solver:
         mass: Array | TreeInertia,
         A: Array,
         scale: Array,
-        tolerance: float,
+        tolerance: float | Array,
         options: dict[str, Any],
     ) -> Factorization:
         try:

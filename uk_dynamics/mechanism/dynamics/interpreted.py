@@ -102,7 +102,8 @@ class InterpretedDynamics(Dynamics):
         require_finite(self._model, state, inputs)
         own = self._own
         terms, rows = own.terms.evaluate(state.t, state.q, state.v, inputs)
-        return Prepared(terms, rows, own.solver.factorize(terms.M, terms.A), own.workspace)
+        factors = own.solver.factorize(terms.M, terms.A, inputs)
+        return Prepared(terms, rows, factors, own.workspace)
 
     def terms(self, state: State, inputs: Inputs | None = None) -> DynamicsTerms:
         """M, F, A and b at a state."""

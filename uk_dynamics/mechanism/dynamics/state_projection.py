@@ -102,26 +102,27 @@ class StateProjection:
         # the rank tolerance follows the loop-closure error; see ``rank_rule``
         self._workspace.update_positions(q)
         A, residual = self._rows.position(self._workspace, t, q, inputs)
-        mass, rank_tolerance = self._workspace.mass, self._solver.rank_tolerance
+        mass, tolerance = self._workspace.mass, self._solver.tolerance(inputs)
         chosen = self._position_rows
         if chosen is not None:
             A, residual = A[chosen], residual[chosen]
         error = largest(residual) / self._length
-        if error > rank_tolerance:
+        if error > self._solver.rank_tolerance:
             try:
                 return self._solver.factorize_part(mass, A, min(error, LOOSEST), chosen), residual
             except UndeterminedMotionError:  # a massless link needs every row that holds it
                 pass
-        return self._solver.factorize_part(mass, A, rank_tolerance, chosen), residual
+        return self._solver.factorize_part(mass, A, tolerance, chosen), residual
 
     def _project_velocity(self, t: float, q: Array, v: Array, inputs: Inputs) -> Array:
         """The nearest velocity on the rows that constrain velocities, in the metric of M."""
         # one step where they are affine in v, else Newton steps, shortened while they do not help
         constraints, solver = self._rows.constraints, self._solver
+        tolerance = solver.tolerance(inputs)
         A, rate = self._motion_rates(t, q, v, inputs)
         for _ in range(_NEWTON_STEPS):
             mass = self._workspace.mass
-            there = solver.factorize_part(mass, A, solver.rank_tolerance, self._motion_rows)
+            there = solver.factorize_part(mass, A, tolerance, self._motion_rows)
             target = project_velocity(v, there, rate)
             if constraints.linear_in_rates:
                 return target

@@ -46,12 +46,20 @@ class ActiveConstraints:
             the x and y axes of its plane, by name; of joints, along the directions that move.
         features: Corners, faces and edges of convex hulls that touch until others are nearest;
             empty: those that are nearest now.
+        distinct: Names whose rows are independent though they nearly depend on each other: those
+            of contacts of two rigid bodies, as of feet a hair apart; see ``rank_rule``.
     """
 
     names: frozenset[str] = frozenset()
     captured: Mapping[str, Array] = field(default_factory=dict)
     sliding: Mapping[str, Array] = field(default_factory=dict)
     features: HeldFeatures = field(default_factory=dict)
+    distinct: frozenset[str] = frozenset()
+
+    @property
+    def beyond_rows(self) -> bool:
+        """Whether it says more than which rows act: what slides, or is distinct."""
+        return bool(self.sliding or self.distinct)
 
 
 @dataclass(frozen=True, slots=True)

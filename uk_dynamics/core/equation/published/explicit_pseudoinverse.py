@@ -163,10 +163,12 @@ class ExplicitPseudoinverse(ByPseudoinverse, ScaledCoordinates):
         super().__init__(mass, A, natural_scale, rank_tolerance)
 
     def _row_space(
-        self, columns: Array, natural_scale: Array | None, rank_tolerance: float
+        self, columns: Array, natural_scale: Array | None, rank_tolerance: float | Array
     ) -> PseudoinverseRows:
         self._scaling = inverse_row_scale(np.linalg.norm(columns, axis=0), natural_scale)
         rows: Array = (columns * self._scaling).T
+        if isinstance(rank_tolerance, np.ndarray):  # it knows one for all rows
+            rank_tolerance = float(rank_tolerance.min())
         found = pseudoinverse(rows, self._algorithm, rank_tolerance=rank_tolerance)
         self._found = found
         return PseudoinverseRows(rows, self._scaling, found.matrix, found.rank, rank_tolerance)
