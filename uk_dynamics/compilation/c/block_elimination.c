@@ -38,8 +38,8 @@ static double uk_scaled_row(const uk_memory *m, int r, double acts, double *x) {
 }
 
 
-/* Coordinates w of a whitened force. */
-static void uk_reduce(const uk_blocks *f, const double *x, double *w) {
+/* Coordinates w of a whitened force, and its parts along what rows in blocks hold, one after the other, unless null. */
+static void uk_reduce(const uk_blocks *f, const double *x, double *held, double *w) {
   int at = UK_SHARED;
   for (int i = 0; i < UK_SHARED; ++i) w[i] = x[uk_shared[i]];
   for (int k = 0; k < UK_BLOCKS; ++k) {
@@ -51,12 +51,13 @@ static void uk_reduce(const uk_blocks *f, const double *x, double *w) {
     if (any) uk_rotate(b, own);
     for (int p = 0; p < b->rank && any; ++p)
       uk_add(w, -own[p], f->shares + (uk_block_row_start[k] + p) * UK_SHARED, UK_SHARED);
+    for (int p = 0; p < b->rank && held; ++p) *held++ = own[p];
     for (int i = b->rank; i < b->n; ++i) w[at++] = own[i];
   }
   uk_solve_lower(f->L, UK_SHARED, w);
 }
 
-/* The whitened motion x with coordinates w, which are lost, and of what rows in blocks want: c, by place, or none. */
+/* The whitened motion x with coordinates w, which are lost, and of what rows in blocks want: c, one after the other. */
 static void uk_expand(const uk_blocks *f, double *w, const double *c, double *x) {
   int at = UK_SHARED;
   uk_solve_upper(f->L, UK_SHARED, w);
@@ -65,10 +66,7 @@ static void uk_expand(const uk_blocks *f, double *w, const double *c, double *x)
     const uk_basis *b = f->block + k;
     const int *column = uk_block_column + uk_block_column_start[k], first = uk_block_row_start[k];
     double own[UK_NV];
-    for (int p = 0; p < b->rank; ++p) {
-      own[p] = c ? c[first + p] : 0.0;
-      own[p] -= uk_dot(f->shares + (first + p) * UK_SHARED, w, UK_SHARED);
-    }
+    for (int p = 0; p < b->rank; ++p) own[p] = *c++ - uk_dot(f->shares + (first + p) * UK_SHARED, w, UK_SHARED);
     for (int i = b->rank; i < b->n; ++i) own[i] = w[at++];
     uk_rotate_back(b, own);
     for (int i = 0; i < b->n; ++i) x[column[i]] = own[i];
@@ -153,7 +151,7 @@ static UK_OPTIONAL void uk_factor_blocks(uk_memory *m, uk_blocks *f, const doubl
     const int r = uk_other_row[a];
     const double scale = uk_scaled_row(m, r, acts[r], x);
     if (scale == 0.0) continue;
-    uk_reduce(f, x, rest->rows + rest->count * rest->n);
+    uk_reduce(f, x, NULL, rest->rows + rest->count * rest->n);
     uk_add_row(f, r, scale, tolerance);
   }
   uk_eliminate_rows(rest, tolerance);
@@ -162,51 +160,56 @@ static UK_OPTIONAL void uk_factor_blocks(uk_memory *m, uk_blocks *f, const doubl
   m->rank = UK_NV - f->free + rest->rank;
 }
 
-/* The whitened motion nearest to x of those that rows send to `right`, in its place. */
-static void uk_answer_by_blocks(const uk_memory *m, const uk_blocks *f, const double *right, double *x) {
-  double c[UK_BLOCK_ROWS], w[UK_NV], h[UK_SHARED_ROOM] = {0.0};
+/* Coordinates z of the least motion that rows send to `right`: c, and w as the rest of them rotates it. */
+static void uk_least_by_blocks(const uk_memory *m, const uk_blocks *f, const double *right, double *z) {
+  double *c = z, *w = z + UK_NV - f->free, h[UK_SHARED_ROOM] = {0.0};
+  memset(w, 0, sizeof(double) * f->free);
   for (int k = 0; k < UK_BLOCKS; ++k) {
     const uk_basis *b = f->block + k;
     const int first = uk_block_row_start[k];
     for (int p = 0; p < b->rank; ++p) {
       const double asked = right[f->row[first + (int)b->row[p]]] * b->scale[p];
-      c[first + p] = (asked - uk_dot(b->rows + p * b->n, c + first, p)) * b->inverse_R[p];
-      uk_add(h, c[first + p], f->shares + (first + p) * UK_SHARED, UK_SHARED);
+      c[p] = (asked - uk_dot(b->rows + p * b->n, c, p)) * b->inverse_R[p];
+      uk_add(h, c[p], f->shares + (first + p) * UK_SHARED, UK_SHARED);
     }
+    c += b->rank;
   }
-  uk_reduce(f, x, w);
   uk_solve_lower(f->L, UK_SHARED, h);
-  uk_add(w, 1.0, h, UK_SHARED);
-  if (f->rest.rank) {
-    double y[UK_M], z[UK_NV] = {0.0};
-    uk_expand(f, z, c, x); /* what blocks want, at w = 0 */
-    uk_lanes_unwhiten(m, x);
-    for (int j = 0; j < f->rest.count; ++j)
-      y[j] = right[f->other[j]] - uk_dot(m->A + f->other[j] * UK_NV, x, UK_NV);
-    uk_rotate(&f->rest, w);
-    uk_find_coordinates(&f->rest, y, w);
-    uk_rotate_back(&f->rest, w);
-  }
-  uk_expand(f, w, c, x);
-}
-
-/* As those of admissible.c: coordinates stand behind the rank. */
-static UK_OPTIONAL void uk_admissible_by_blocks(const uk_memory *m, const uk_blocks *f, double *x) {
-  double w[UK_NV];
-  const int held = UK_NV - f->free;
-  uk_lanes_whiten(m, x);
-  uk_reduce(f, x, w);
-  uk_rotate(&f->rest, w);
-  memset(x, 0, sizeof(double) * (held + f->rest.rank));
-  for (int i = f->rest.rank; i < f->free; ++i) x[held + i] = w[i];
-}
-
-static UK_OPTIONAL void uk_admitted_by_blocks(const uk_memory *m, const uk_blocks *f, double *x) {
-  double w[UK_NV];
-  for (int i = 0; i < f->free; ++i) w[i] = i < f->rest.rank ? 0.0 : x[UK_NV - f->free + i];
-  uk_rotate_back(&f->rest, w);
-  uk_expand(f, w, NULL, x);
+  memcpy(w, h, sizeof(double) * UK_SHARED);
+  if (!f->rest.rank) return;
+  double y[UK_M], none[UK_NV] = {0.0}, x[UK_NV];
+  uk_expand(f, none, z, x); /* what blocks want, at w = 0 */
   uk_lanes_unwhiten(m, x);
+  for (int j = 0; j < f->rest.count; ++j)
+    y[j] = right[f->other[j]] - uk_dot(m->A + f->other[j] * UK_NV, x, UK_NV);
+  uk_rotate(&f->rest, w);
+  uk_find_coordinates(&f->rest, y, w);
+}
+
+/* The whitened motion of coordinates, which are lost. */
+static void uk_move_by_blocks(const uk_blocks *f, double *z, double *x) {
+  double *w = z + UK_NV - f->free;
+  uk_rotate_back(&f->rest, w);
+  uk_expand(f, w, z, x);
+}
+
+/* The whitened motion nearest to x of those that rows send to `right`, in its place. */
+static void uk_answer_by_blocks(const uk_memory *m, const uk_blocks *f, const double *right, double *x) {
+  double w[UK_NV], z[UK_NV];
+  uk_reduce(f, x, NULL, w);
+  uk_rotate(&f->rest, w);
+  uk_least_by_blocks(m, f, right, z);
+  for (int i = f->rest.rank; i < f->free; ++i) z[UK_NV - f->free + i] += w[i];
+  uk_move_by_blocks(f, z, x);
+}
+
+/* Coordinates of a force in its place, those that the structure holds first. */
+static UK_OPTIONAL void uk_coordinates_by_blocks(const uk_memory *m, const uk_blocks *f, double *x) {
+  double z[UK_NV];
+  uk_lanes_whiten(m, x);
+  uk_reduce(f, x, z, z + UK_NV - f->free);
+  uk_rotate(&f->rest, z + UK_NV - f->free);
+  memcpy(x, z, sizeof z);
 }
 
 typedef uk_blocks uk_eliminated;
@@ -228,6 +231,43 @@ static UK_OPTIONAL void uk_eliminate(uk_lanes_memory *m, const uk_lanes *acts, u
 #endif
   uk_lanes_whiten_rows(m, acts);
   uk_lanes_eliminate(m, tolerance);
+}
+
+/* Coordinates of the least motion that these rows send to `right`: those that they hold, first, and in blocks some
+ * others. */
+static UK_OPTIONAL void uk_least_coordinates(const uk_lanes_memory *m, const uk_eliminated *by, const uk_lanes *right,
+                                             uk_lanes *z) {
+#if UK_BY_BLOCKS
+  if (by->sure) {
+    uk_least_by_blocks(m, by, right, z);
+    return;
+  }
+#else
+  (void)by;
+#endif
+  uk_basis b = uk_rows_of(m);
+  if (UK_WIDTH == 1) b.rank = (int)UK_PART(m->rank, 0);
+  memset(z, 0, sizeof(uk_lanes) * UK_NV);
+  uk_find_coordinates(&b, right, z);
+}
+
+/* The motion of coordinates, in their place. */
+static UK_OPTIONAL void uk_move_along(const uk_lanes_memory *m, const uk_eliminated *by, uk_lanes *z) {
+#if UK_BY_BLOCKS
+  if (by->sure) {
+    double x[UK_NV];
+    uk_move_by_blocks(by, z, x);
+    memcpy(z, x, sizeof x);
+    uk_lanes_unwhiten(m, z);
+    return;
+  }
+#else
+  (void)by;
+#endif
+  uk_basis b = uk_rows_of(m);
+  if (UK_WIDTH == 1) b.rank = (int)UK_PART(m->rank, 0);
+  uk_rotate_back(&b, z);
+  uk_lanes_unwhiten(m, z);
 }
 
 /* The whitened motion nearest to x of those that these rows send to `right`, in its place. */

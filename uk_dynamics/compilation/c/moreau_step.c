@@ -5,6 +5,7 @@
 
 #include "admissible.c"
 #include "block_elimination.c"
+#include "chord.c"
 #include "configuration.c"
 #include "contact.h"
 #include "loop_friction.c"
@@ -59,10 +60,10 @@ static int uk_contact_accelerate(uk_memory *m, uk_eliminated *by) {
   return m->singular || !isfinite(uk_total(m->qdd, UK_NV));
 }
 
-/* As those of admissible.c, of several forces at once; what the structure holds is not made zero. */
-static void uk_contact_admissible(const uk_memory *m, const uk_eliminated *by, double *x, int count) {
+/* Coordinates of several forces, those that the structure holds first. */
+static void uk_contact_coordinates(const uk_memory *m, const uk_eliminated *by, double *x, int count) {
 #if UK_BY_BLOCKS
-  for (int i = 0; i < count && by->sure; ++i) uk_admissible_by_blocks(m, by, x + i * UK_NV);
+  for (int i = 0; i < count && by->sure; ++i) uk_coordinates_by_blocks(m, by, x + i * UK_NV);
   if (by->sure) return;
 #endif
   (void)by;
@@ -73,21 +74,13 @@ static void uk_contact_admissible(const uk_memory *m, const uk_eliminated *by, d
 #endif
 }
 
-static void uk_contact_admitted(const uk_memory *m, const uk_eliminated *by, double *x) {
-#if UK_BY_BLOCKS
-  if (by->sure) uk_admitted_by_blocks(m, by, x);
-  else
-#endif
-    (void)by, uk_admitted(m, (int)m->rank, x);
-}
-
 /* How closed constraints respond to their impulses. */
 static void uk_contact_respond(const uk_memory *m, const uk_eliminated *by, uk_cone *c, const int *closed,
                                const double *rows, double *parts) {
   const int N = UK_D * c->n, rank = (int)m->rank;
   for (int i = 0; i < c->n; ++i)
     memcpy(parts + UK_D * i * UK_NV, rows + UK_D * closed[i] * UK_NV, sizeof(double) * UK_D * UK_NV);
-  uk_contact_admissible(m, by, parts, N);
+  uk_contact_coordinates(m, by, parts, N);
   for (int i = 0; i < N; ++i)
     for (int j = 0; j <= i; ++j)
       c->W[i * N + j] = c->W[j * N + i] =
@@ -135,7 +128,7 @@ static void uk_impact_move(const uk_memory *m, const uk_eliminated *by, const uk
   double moved[UK_NV] = {0.0};
   for (int i = 0; i < N; ++i)
     if (p->of[i] >= 0) uk_add(moved + rank, impulse[i], parts + p->of[i] * UK_NV + rank, UK_NV - rank);
-  uk_contact_admitted(m, by, moved);
+  uk_move_along(m, by, moved);
   for (int i = 0; i < UK_NV; ++i) v[i] += moved[i];
 }
 
@@ -255,15 +248,35 @@ static int uk_contact_inside(uk_memory *m, const uk_contacts *x, const double *g
   return inside;
 }
 
+/* The end of a step on the rows that act along those of its middle; 0: it is not found so, and all is as it was. */
+static int uk_contact_end_along(uk_memory *m, const uk_contacts *x, const long long *mode, const double *gap,
+                                uk_chord *chord, double *shared) {
+  double q[UK_NQ], v[UK_NV], acts[UK_M];
+  memcpy(q, m->q, sizeof q), memcpy(v, m->v, sizeof v), memcpy(acts, m->active, sizeof acts);
+  int found = UK_ALONG && uk_chord_lead(m, x, chord, 1, shared);
+  for (int k = 0; k < x->count && found; ++k) {
+    if (x->gap[k] == 0.0) continue;
+    double *active = m->active + x->row[UK_D * k];
+    const double now = uk_gap_now(m, x, k, gap[k]);
+    if (now < -x->close && *active == 0.0) found = 0;
+    if ((mode[k] == UK_SLIPS && x->friction[k] > 0.0) || now > x->close) *active = 0.0;
+  }
+  if (found && uk_chord_lead(m, x, chord, 0, shared)) return 1;
+  memcpy(m->q, q, sizeof q), memcpy(m->v, v, sizeof v), memcpy(m->active, acts, sizeof acts);
+  return 0;
+}
+
 /* The end of a step on the rows that act, where gaps are about those given. Positions do not stay inside of
  * surfaces, whatever velocities are; velocities of what slides turn by the impulses of the next step, which friction
  * knows. */
 static int uk_contact_end(uk_memory *m, const double *active, const uk_contacts *x, const long long *mode,
-                          const double *gap) {
+                          const double *gap, uk_chord *chord, double *shared) {
   double q[UK_NQ], acts[UK_M];
   uk_kept kept;
   kept.known = 0;
   memcpy(q, m->q, sizeof q);
+  if (uk_contact_end_along(m, x, mode, gap, chord, shared)) return 0;
+  memcpy(m->q, q, sizeof q);
   if (uk_project_place(m, &kept)) { /* contacts that cannot all be closed, as those of two steps of a leg */
     uk_contact_base(m, active, x);
     memcpy(m->q, q, sizeof q);
@@ -365,7 +378,9 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   memcpy(m->v, v, sizeof v);
   m->t = t + h;
   if (uk_follow_structure(m, followed)) return 1;
-  if (uk_contact_end(m, active, x, x->mode + (x->taken + 1) * x->count, gap)) return 1;
+  uk_chord chord = {.by = &by, .closed = closed, .n = n, .rows = rows, .parts = parts};
+  chord.room = (double *)(closed + x->count + (x->count & 1));
+  if (uk_contact_end(m, active, x, x->mode + (x->taken + 1) * x->count, gap, &chord, shared)) return 1;
 #if UK_BALANCES
   uk_contact_balance(m, energies, work, uk_contact_lasts(x, mode, mode + x->count));
 #endif

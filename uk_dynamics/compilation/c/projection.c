@@ -15,7 +15,7 @@
 typedef struct { /* where the projection of a group of states is */
   uk_lanes best[UK_NQ], right[UK_ROWS], smallest, size;
 #if UK_REUSES
-  int known;                   /* whether the factors of the last step are there: */
+  double place;                /* the residual where factors were made; zero: there are none */
   double factor[UK_MASS_ROOM]; /* of M */
 #endif
 #if !defined(UK_OF_CLUSTERS)
@@ -39,9 +39,8 @@ static UK_OPTIONAL void uk_lanes_linearize(uk_lanes_memory *m, const double *kin
 
 /* The d of least d^T M d with A d = right, by these factors. */
 static void uk_lanes_least(uk_lanes_memory *m, const uk_lanes *right, const uk_lanes_way *w, uk_lanes *d) {
-  memset(d, 0, sizeof(uk_lanes) * UK_NV);
-  uk_answer_rows(m, &w->by, right, d);
-  uk_lanes_unwhiten(m, d);
+  uk_least_coordinates(m, &w->by, right, d);
+  uk_move_along(m, &w->by, d);
 }
 
 /* The d of least d^T M d with A d = right, on the rows that act and are of a kind, at the terms in
@@ -76,7 +75,7 @@ UK_EVALUATION void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, con
   uk_lanes_linearize(m, kind, tolerance, &w->by);
   uk_lanes_least(m, right, w, d);
 #if UK_REUSES
-  w->known = tolerance == UK_RANK_TOLERANCE;
+  w->place = tolerance == UK_RANK_TOLERANCE ? w->size : 0.0;
   uk_lanes_keep_mass(m, w->factor);
 #endif
   uk_lanes_take_mass(m, M);
@@ -84,9 +83,9 @@ UK_EVALUATION void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, con
 
 #if UK_REUSES
 
-/* The same with the factors of the step before, where what is left is so small that they serve. */
+/* The same with the factors of a place before that is so near that they serve. */
 static int uk_correct_again(uk_lanes_memory *m, const uk_lanes_way *w, uk_lanes *d) {
-  if (!w->known || !(w->size <= UK_SAME_PLACE * UK_LENGTH)) return 0;
+  if (!(w->size * w->size <= UK_SAME_PLACE * UK_LENGTH * w->place)) return 0;
   double M[UK_MASS_ROOM];
   uk_lanes_keep_mass(m, M), uk_lanes_take_mass(m, w->factor);
   uk_lanes_least(m, w->right, w, d);
@@ -123,7 +122,7 @@ UK_EVALUATION void uk_lanes_close(uk_lanes_memory *m, uk_lanes_kept *kept, int g
   uk_lanes d[UK_NV];
   UK_EACH(g, groups) w[g].ended = 0;
 #if UK_REUSES
-  w->known = 0;
+  w->place = 0.0;
 #endif
   for (int step = 0, going = 1; going; ++step) {
     UK_EACH(g, groups) if (!w[g].ended) uk_lanes_configure(m + g, kept + g);

@@ -212,6 +212,7 @@ def following(mechanism: ResolvedMechanism) -> str:
     """Whether rows follow something over time, and whether some act in one direction."""
     flags = {"FOLLOWS": mechanism.follows_references, "ONE_SIDED": bool(mechanism.one_sided)}
     flags["BALANCES"] = mechanism.balances
+    flags["ALONG"] = mechanism.of_places and bool(mechanism.hierarchy.rigid.all())
     return header("uk_following.h", *defines({name: int(on) for name, on in flags.items()}))
 
 

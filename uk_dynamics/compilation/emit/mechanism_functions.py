@@ -85,8 +85,9 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
     """``uk_lanes_terms``: M, F, A, bias, residual and rate at a state.
 
     Its parts are ``…_configuration``: M, A and residual, ``…_rates`` and ``…_forces``: F and bias.
-    Of mechanisms with one-sided constraints the latter begins with ``…_inertia``: bias, and h in
-    the place of F. After ``…_rates`` at other velocities it says what these are there.
+    Of mechanisms with one-sided constraints the first begins with ``…_residuals`` and
+    ``…_jacobian``, the last with ``…_inertia``: bias, and h in the place of F. After ``…_rates`` at
+    other velocities it says what these are there.
     """
     name = "uk_lanes_terms"
     given = ("q", "v", "followed", *parameters(mechanism))
@@ -96,10 +97,14 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
         **dict.fromkeys(_TERMS_WANTED, f"{LANES.real} *restrict"),
     }
     writer = Writer(LANES)
-    blocks = {
-        "configuration": _at_a_configuration(terms, mechanism.model.velocity_parents),
-        "rates": places(rate=terms.rate),
-    }
+    mass = _mass(terms, mechanism.model.velocity_parents)
+    residuals = places(residual=terms.residual)
+    jacobian = [(place, x) for place, x in places(A=terms.A) if not is_zero(x)]
+    if mechanism.one_sided:  # the end of a step needs them alone
+        blocks = {"residuals": residuals, "jacobian": jacobian, "configuration": mass}
+    else:
+        blocks = {"configuration": mass + residuals + jacobian}
+    blocks["rates"] = places(rate=terms.rate)
     # where rows are pivoted in the place of M and A, the configuration is not kept
     lasting: tuple[str, ...] = ("M", "A")
     balance = ""
@@ -123,7 +128,9 @@ def terms_function(mechanism: ResolvedMechanism, terms: SymbolicTerms) -> str:
     }
     in_memory = ", ".join(f"m->{_IN_MEMORY.get(x, x)}" for x in _TERMS_WANTED)
     calls = dict(zip(blocks, pieces.calls, strict=True))
-    calls["forces"] = calls.get("inertia", "") + calls["forces"]
+    if mechanism.one_sided:
+        calls["configuration"] = calls["residuals"] + calls["jacobian"] + calls["configuration"]
+        calls["forces"] = calls["inertia"] + calls["forces"]
     parts = (
         _PART.format(name=f"{name}_{block}", calls=called, **common)
         for block, called in calls.items()
@@ -331,14 +338,12 @@ def admissible_function(
     )
 
 
-def _at_a_configuration(terms: SymbolicTerms, parents: tuple[int, ...]) -> Targets:
-    """Places of M where the tree lets it be nonzero, of A where it is, and of residuals."""
-    nv = len(parents)
+def _mass(terms: SymbolicTerms, parents: tuple[int, ...]) -> Targets:
+    """Places of M where the tree lets it be nonzero."""
     targets: Targets = []
-    for i in range(nv):
+    for i in range(len(parents)):
         j = i
         while j >= 0:
-            targets.append((f"M[{i * nv + j}]", terms.M[i, j]))
+            targets.append((f"M[{i * len(parents) + j}]", terms.M[i, j]))
             j = parents[j]
-    targets += places(residual=terms.residual)
-    return targets + [(place, x) for place, x in places(A=terms.A) if not is_zero(x)]
+    return targets

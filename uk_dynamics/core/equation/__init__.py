@@ -8,6 +8,7 @@ from uk_dynamics.core.equation.integrability import PfaffianSystem, integrabilit
 from uk_dynamics.core.equation.load_dependent_force import LoadForces, solve_nonideal
 from uk_dynamics.core.equation.projection import (
     ProjectionFailedError,
+    project_along,
     project_position,
     project_velocity,
 )

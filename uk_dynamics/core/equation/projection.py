@@ -4,6 +4,8 @@
 
 from collections.abc import Callable
 
+import numpy as np
+
 from uk_dynamics.arrays import Array, largest
 from uk_dynamics.core.equation.fundamental_equation import Factorization
 
@@ -12,15 +14,20 @@ ROUNDING = 1e-14  # of residuals in m or rad: nothing is gained below
 REACHED = 1e-7  # largest residual that counts as closed, in m or rad
 DIVERGING = 10.0  # a step that multiplies the residual by more leads away
 NEWTON_STEPS = 20
-# In m or rad: for so small a residual C takes the factors of the step before, whose place is
-# near; what that errs by is rounding.
-SAME_PLACE = 1e-11
+# In m² or rad²: C takes the factors of a place before for residuals whose product with those there,
+# which tell how far it is, is as small; what that errs by is rounding.
+SAME_PLACE = 1e-12
+
+# By directions of another place: how often, what is near enough in m, rad and their rates, and what
+# part of a step the next one is at most.
+CHORDS = {"STEPS": 8, "NEAR": 1e-13, "SLOWEST": 0.5}
 
 CONSTANTS = {
     "SAME_PLACE": SAME_PLACE,
     "ROUNDING": ROUNDING,
     "DIVERGING": DIVERGING,
     "NEWTON_STEPS": NEWTON_STEPS,
+    **{f"CHORD_{name}": x for name, x in CHORDS.items()},
 }
 
 
@@ -78,3 +85,35 @@ def project_velocity(
 ) -> Array:
     """The velocity nearest to v, in the metric of M, whose rows have no rate."""
     return v - factorization.correction(rate)
+
+
+def project_along(
+    x: Array,  # configuration or velocity, where to start
+    correction: Callable[[Array], Array],  # of another place near it, from residuals or rates (m,)
+    left: Callable[[Array], Array],  # residuals or rates, (m,)
+    move: Callable[[Array, Array], Array],
+    near: float,
+    tolerance: float,
+) -> Array | None:
+    """Steps along M⁻¹Aᵀ of another place, until nothing is left; None: they do not lead there.
+
+    Each step but the first is the one that would be the last, were these directions off by as much
+    as the step before tells (Anderson's acceleration of depth one).
+    """
+    before, last, moved = np.inf, np.zeros(0), np.zeros(0)
+    for number in range(int(CHORDS["STEPS"])):
+        rest = left(x)
+        if largest(rest) <= near:
+            return x
+        step = correction(-rest)
+        size = largest(step)
+        if size <= near:  # what is left no row can change
+            return x if largest(rest) <= tolerance else None
+        if not size <= CHORDS["SLOWEST"] * before:
+            return None
+        taken = step
+        if number:
+            change = step - last
+            taken = step - (step @ change) / (change @ change) * (moved + change)
+        x, before, last, moved = move(x, taken), size, step, taken
+    return None

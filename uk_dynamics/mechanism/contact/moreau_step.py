@@ -8,7 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from uk_dynamics.core.equation import Solution
+from uk_dynamics.arrays import largest
+from uk_dynamics.core.equation import Solution, project_along
+from uk_dynamics.core.equation.projection import CHORDS, REACHED
 from uk_dynamics.core.integration import steps_between
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism.contact.closed_contacts import CLOSE, RESTING, ClosedContacts
@@ -40,6 +42,8 @@ class ContactStepping(ClosedContacts):
         self.effort = ContactEffort()  # of all steps so far
         self._in_c: tuple[Dynamics, Motion] | None = None
         self._no_efforts = np.zeros(len(mechanism.actuators))
+        self._stuck = {one.sticking for one in self.one_sided}
+        self._reached = max(REACHED, mechanism.closure_tolerance)
 
     def advance(
         self,
@@ -216,7 +220,9 @@ class ContactStepping(ClosedContacts):
         active = self._modes(active, closed[rests], {}, part, RESTING)
         work = self._work(middle, v, h, inputs)
         end = State(state.t + h, integrate(middle.q, 0.5 * h * v), v)
-        end = self._projected(end, dynamics, replace(inputs, active=active), teeth)
+        ending = replace(inputs, active=active)
+        along = self._along(middle, end, ending, teeth)
+        end = self._projected(end, dynamics, ending, teeth) if along is None else along
         strikes = (found.forces[:, 0] > 0.0).sum() > len(rests)
         lasts = active.names == before.names and not active.sliding and not strikes
         return end if work is None else self._balanced(state, end, work, lasts), active
@@ -261,6 +267,43 @@ class ContactStepping(ClosedContacts):
             found.append((at.workspace.bias.copy(), at.rows.bias))
         (h, rows), (h_before, rows_before) = found
         return at.factorization.solve(h_before - h, rows_before - rows)
+
+    def _along(self, middle: State, end: State, inputs: Inputs, teeth: Array) -> State | None:
+        """As :meth:`_projected`, along M⁻¹Aᵀ of the middle, as impulses; None: not found so."""
+        held, hierarchy = inputs.active, self._mechanism.hierarchy
+        assert held is not None
+        if not (self._mechanism.of_places and hierarchy.rigid.all()):
+            return None
+
+        def correction(active: ActiveConstraints) -> Callable[[Array], Array]:
+            at = self._dynamics.prepare(middle, replace(inputs, active=active, stabilize=False))
+            return at.factorization.correction
+
+        normal = replace(held, names=held.names - self._stuck, sliding={})
+        acting = hierarchy.acting(normal)
+        q = project_along(
+            end.q,
+            correction(normal),
+            lambda q: acting * self._evaluated(replace(end, q=q)).residual,
+            self._mechanism.model.integrate,
+            CHORDS["NEAR"],
+            self._reached,
+        )
+        if q is None:
+            return None
+        reached = replace(end, q=q)
+        gap = self.places(reached, teeth).gap
+        if self._beyond(-gap) - held.names:
+            return None
+        names = held.names - self._beyond(gap) - set(held.sliding)
+        moving = replace(held, names=names, sliding={})
+        acting = hierarchy.acting(moving)
+        A = self._evaluated(reached).A
+        near = CHORDS["NEAR"] * (1.0 + largest(end.v))
+        v = project_along(
+            end.v, correction(moving), lambda v: acting * (A @ v), np.add, near, self._reached
+        )
+        return None if v is None else replace(reached, v=v)
 
     def _projected(self, end: State, dynamics: Dynamics, inputs: Inputs, teeth: Array) -> State:
         """The end of a step on the rows that act; positions outside of all surfaces.

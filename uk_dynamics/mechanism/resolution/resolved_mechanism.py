@@ -287,11 +287,18 @@ class ResolvedMechanism(NamedValues):
     @property
     def balances(self) -> bool:
         """Whether its energy follows from the work of known forces: none in loops, no row moves."""
+        rubs = self.friction.active or self.nonideal is not None
+        return self.of_places and not rubs
+
+    @property
+    def of_places(self) -> bool:
+        """Whether its rows, tangents of contacts aside, hold places that do not move."""
         sticking = {one.sticking for one in self.one_sided}
         own = (rows for name, rows in self.constraints.slices.items() if name not in sticking)
-        rubs = self.friction.active or self.nonideal is not None
-        at_places = all(self.constraints.position_rows[rows].all() for rows in own)
-        return at_places and not rubs and not self.driven_by_time
+        return (
+            all(self.constraints.position_rows[rows].all() for rows in own)
+            and not self.driven_by_time
+        )
 
     @property
     def driven_by_time(self) -> bool:
