@@ -22,7 +22,9 @@ typedef struct {
   double *from, *change;   /* where a step begins, and it (dn) */
   double *derivative;      /* (dn, dn) */
   double *factors;         /* (7, dn): what its elimination needs, and the step */
+  double *known;           /* slopes whose derivative is eliminated (n, d, d) */
   int *place;              /* (dn): directions that a step is solved for */
+  uk_basis basis;          /* the derivative in these directions, eliminated; of none: it is not */
   double error;            /* of the forces found, as a motion relative to q */
   long long iterations;    /* Newton's steps, and those of alternating directions */
   int fell_back;           /* whether Newton's from the start, and from zero, did not arrive */
@@ -37,8 +39,8 @@ static uk_cone uk_cone_at(int n, double *room) {
   double *at = c.derivative + N * N;
   for (int k = 0; k < 11; ++k, at += N) *parts[k] = at;
   at += 6 * N;
-  c.friction = at, c.unit = at + n, c.slopes = at + 2 * n;
-  c.place = (int *)(at + (2 + UK_D * UK_D) * n);
+  c.friction = at, c.unit = at + n, c.slopes = at + 2 * n, c.known = c.slopes + UK_D * UK_D * n;
+  c.place = (int *)(c.known + UK_D * UK_D * n);
   return c;
 }
 
@@ -57,36 +59,47 @@ static double uk_cone_error(uk_cone *c, double size) {
   return most / size;
 }
 
+/* The derivative at the slopes there, eliminated, in directions of which some slope is not zero. */
+static void uk_cone_eliminate(uk_cone *c) {
+  const int N = UK_D * c->n;
+  double *const D = c->derivative, *const row = c->factors; /* of all directions */
+  int size = 0;
+  for (int i = 0; i < N; ++i)
+    if (uk_largest(c->slopes + UK_D * i, UK_D) != 0.0) c->place[size++] = i;
+  for (int a = 0; a < size; ++a) {
+    const int i = c->place[a], own = i / UK_D * UK_D;
+    /* F = r - P(y), y = r - rho (W r + q): the derivative is 1 - P' (1 - rho W) */
+    memset(row, 0, sizeof(double) * N);
+    for (int k = 0; k < UK_D; ++k) {
+      uk_add(row, c->slopes[UK_D * i + k] * c->step[own + k], c->W + (own + k) * N, N);
+      row[own + k] -= c->slopes[UK_D * i + k];
+    }
+    row[i] += 1.0;
+    for (int b = 0; b < size; ++b) D[a * size + b] = row[c->place[b]];
+  }
+  memcpy(c->known, c->slopes, sizeof(double) * N * UK_D);
+  c->basis = uk_basis_at(size, size, 0, D, c->factors);
+  uk_eliminate_rows(&c->basis, UK_CONE_RANK * uk_begin_rows(&c->basis));
+}
+
 /* Newton's step from r, at the error there; directions of open contacts go to zero by themselves. Where contacts
  * share a load, the derivative is singular, and those that are closed take the step of least norm. */
 static void uk_cone_step(uk_cone *c) {
   const int N = UK_D * c->n;
-  double *const D = c->derivative;
-  int size = 0;
-  for (int i = 0; i < N; ++i) {
-    const double *slope = c->slopes + UK_D * UK_D * (i / UK_D) + UK_D * (i % UK_D);
-    const int placed = uk_largest(slope, UK_D) != 0.0;
-    c->change[i] = placed ? 0.0 : -c->left[i];
-    if (placed) c->place[size++] = i;
-  }
-  for (int a = 0; a < size; ++a) {
+  if (!c->basis.n || memcmp(c->known, c->slopes, sizeof(double) * N * UK_D)) uk_cone_eliminate(c);
+  const int size = c->basis.n;
+  double *const way = c->factors + 6 * size;
+  for (int i = 0; i < N; ++i) c->change[i] = -c->left[i];
+  for (int a = 0; a < size; ++a) c->change[c->place[a]] = 0.0;
+  for (int a = 0; a < size; ++a) { /* what those that go by themselves leave to these */
     const int i = c->place[a], own = i / UK_D * UK_D;
-    const double *slope = c->slopes + UK_D * UK_D * (i / UK_D) + UK_D * (i % UK_D);
-    double *const row = c->factors; /* of all directions */
-    /* F = r - P(y), y = r - rho (W r + q): the derivative is 1 - P' (1 - rho W) */
-    memset(row, 0, sizeof(double) * N);
-    for (int k = 0; k < UK_D; ++k) {
-      uk_add(row, slope[k] * c->step[own + k], c->W + (own + k) * N, N);
-      row[own + k] -= slope[k];
-    }
-    row[i] += 1.0;
-    c->from[a] = -c->left[i] - uk_dot(row, c->change, N);
-    for (int b = 0; b < size; ++b) D[a * size + b] = row[c->place[b]];
+    c->from[a] = -c->left[i];
+    for (int k = own; k < own + UK_D; ++k)
+      if (c->slopes[UK_D * i + k - own] != 0.0)
+        c->from[a] -= c->slopes[UK_D * i + k - own] * (c->step[k] * uk_dot(c->W + k * N, c->change, N) - c->change[k]);
   }
-  uk_basis b = uk_basis_at(size, size, 0, D, c->factors);
-  uk_eliminate_rows(&b, UK_CONE_RANK * uk_begin_rows(&b));
-  uk_solve_rows(&b, c->from, c->factors + 6 * size);
-  for (int a = 0; a < size; ++a) c->change[c->place[a]] = c->factors[6 * size + a];
+  uk_solve_rows(&c->basis, c->from, way);
+  for (int a = 0; a < size; ++a) c->change[c->place[a]] = way[a];
 }
 
 /* Newton's change from r, of the function with this part of rho. */
@@ -94,8 +107,10 @@ static void uk_cone_change(uk_cone *c, double factor, double size) {
   if (factor != 1.0) {
     for (int i = 0; i < UK_D * c->n; ++i) c->step[i] *= factor;
     uk_cone_error(c, size);
+    c->basis.n = 0; /* of another function */
   }
   uk_cone_step(c);
+  if (factor != 1.0) c->basis.n = 0;
   for (int i = 0; i < UK_D * c->n; ++i) c->step[i] /= factor;
   memcpy(c->from, c->r, sizeof(double) * UK_D * c->n);
 }
@@ -135,6 +150,7 @@ typedef struct {
 static int uk_cone_factor(uk_cone *c, double penalty) {
   const int N = UK_D * c->n;
   double *const L = c->derivative;
+  c->basis.n = 0;
   for (int i = 0; i < N; ++i)
     for (int j = 0; j <= i; ++j)
       L[i * N + j] = c->unit[i / UK_D] * c->W[i * N + j] * c->unit[j / UK_D] + (i == j ? penalty : 0.0);

@@ -11,7 +11,7 @@
 
 /* Doubles of the cone problem of n contacts, each with d = UK_D directions, normal and tangents; of `room`, with all
  * directions and their parts in the admissible motions, and what impulses of Poisson's law need. */
-#define UK_CONE_ROOM(n) (2 * UK_D * UK_D * (n) * (n) + (18 * UK_D + UK_D * UK_D + 2) * (n))
+#define UK_CONE_ROOM(n) (2 * UK_D * UK_D * (n) * (n) + (18 * UK_D + 2 * UK_D * UK_D + 2) * (n))
 #define UK_IMPACT_ROOM(n, poisson) ((poisson) * UK_CONE_ROOM(2 * (n)) + (2 * UK_D + 1) * (n))
 #define UK_CONTACT_ROOM(n, velocities, poisson) \
   (UK_IMPACT_ROOM(n, poisson) + UK_CONE_ROOM(n) + (3 * UK_D * (velocities) + 8 * UK_D + 4) * (n))

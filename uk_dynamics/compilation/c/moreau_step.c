@@ -196,6 +196,7 @@ static int uk_contact_impulses(const uk_memory *m, const uk_eliminated *by, uk_c
     if (p.of[i] >= 0) x->impulse[UK_D * closed[p.of[i] / UK_D] + i % UK_D] += left.r[i];
   uk_impact_move(m, by, &p, left.r, all, parts, v);
   c->error = fmax(error, left.error), c->fell_back |= left.fell_back;
+  if (!behind) c->basis = left.basis;
   return 0;
 }
 
@@ -330,6 +331,7 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   const double t = m->t;
   double q[UK_NQ], v[UK_NV], free[UK_NV], inertial[UK_NV], shared[UK_TERMS_SHARED];
   uk_eliminated by;
+  uk_cone cone;
   if (x->taken == x->steps) return 1;
   uk_contact_base(m, active, x);
 #if UK_BALANCES
@@ -356,7 +358,8 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
       uk_contact_turn(m, &by, x, v, h, inertial, shared, free);
     }
     do { /* they may drive others in */
-      uk_cone cone = uk_cone_at(more, x->room);
+      if (more > n) cone = uk_cone_at(more, x->room);
+      cone.iterations = cone.fell_back = 0;
       if (more > n) uk_contact_respond(m, &by, &cone, closed, rows, parts);
       if (UK_LOOP_FRICTION && more > n) uk_loop_respond(m, x, closed, more, rows);
       n = more;
