@@ -6,6 +6,8 @@
 #include "block_elimination.c"
 #include "configuration.c"
 #include "contact.h"
+#include "uk_evaluation.h"
+#include "uk_projection.h"
 
 typedef struct {
   const uk_eliminated *by;

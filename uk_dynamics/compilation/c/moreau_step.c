@@ -11,6 +11,7 @@
 #include "loop_friction.c"
 #include "references.c"
 #include "uk_closing.h"
+#include "uk_following.h"
 
 /* Doubles of `room`: of the cone problem, all directions and their parts in the admissible motions. */
 UK_EXPORT long long uk_contact_room(long long count, long long poisson) {

@@ -9,15 +9,8 @@
 #include "uk_projection.h"
 #include "uk_tables.h"
 
-/* Whether a small correction takes the factors of the one before it. */
-#define UK_REUSES (UK_WIDTH == 1 && UK_SWITCHED)
-
 typedef struct { /* where the projection of a group of states is */
   uk_lanes best[UK_NQ], right[UK_ROWS], smallest, size;
-#if UK_REUSES
-  double place;                /* the residual where factors were made; zero: there are none */
-  double factor[UK_MASS_ROOM]; /* of M */
-#endif
 #if !defined(UK_OF_CLUSTERS)
   uk_eliminated by;            /* those of the rows, unless they are in the memory */
 #endif
@@ -74,26 +67,9 @@ UK_EVALUATION void uk_lanes_correct(uk_lanes_memory *m, uk_lanes_kept *kept, con
   uk_lanes_keep_mass(m, M);
   uk_lanes_linearize(m, kind, tolerance, &w->by);
   uk_lanes_least(m, right, w, d);
-#if UK_REUSES
-  w->place = tolerance == UK_RANK_TOLERANCE ? w->size : 0.0;
-  uk_lanes_keep_mass(m, w->factor);
-#endif
   uk_lanes_take_mass(m, M);
 }
 
-#if UK_REUSES
-
-/* The same with the factors of a place before that is so near that they serve. */
-static int uk_correct_again(uk_lanes_memory *m, const uk_lanes_way *w, uk_lanes *d) {
-  if (!(w->size * w->size <= UK_SAME_PLACE * UK_LENGTH * w->place)) return 0;
-  double M[UK_MASS_ROOM];
-  uk_lanes_keep_mass(m, M), uk_lanes_take_mass(m, w->factor);
-  uk_lanes_least(m, w->right, w, d);
-  uk_lanes_take_mass(m, M);
-  return 1;
-}
-
-#endif
 #endif
 
 /* The configuration of a Newton step: whether it is the last one. */
@@ -121,9 +97,6 @@ static void uk_lanes_look(const uk_lanes_memory *m, uk_lanes_way *w, int step) {
 UK_EVALUATION void uk_lanes_close(uk_lanes_memory *m, uk_lanes_kept *kept, int groups, uk_lanes_way *w) {
   uk_lanes d[UK_NV];
   UK_EACH(g, groups) w[g].ended = 0;
-#if UK_REUSES
-  w->place = 0.0;
-#endif
   for (int step = 0, going = 1; going; ++step) {
     UK_EACH(g, groups) if (!w[g].ended) uk_lanes_configure(m + g, kept + g);
     going = 0;
@@ -134,9 +107,6 @@ UK_EVALUATION void uk_lanes_close(uk_lanes_memory *m, uk_lanes_kept *kept, int g
       going = 1;
       const uk_lanes part = w[g].size / UK_LENGTH;
       const uk_lanes loose = uk_pick(part > UK_LOOSEST, uk_all(UK_LOOSEST), part);
-#if UK_REUSES
-      if (!uk_correct_again(m, w, d))
-#endif
       uk_lanes_correct(m + g, kept + g, w[g].right, uk_position_row,
                        uk_pick(part > UK_RANK_TOLERANCE, loose, uk_all(UK_RANK_TOLERANCE)), w + g, d);
       UK_EACH(i, UK_NV) d[i] = uk_pick(w[g].done, uk_all(0.0), d[i]);

@@ -14,16 +14,11 @@ ROUNDING = 1e-14  # of residuals in m or rad: nothing is gained below
 REACHED = 1e-7  # largest residual that counts as closed, in m or rad
 DIVERGING = 10.0  # a step that multiplies the residual by more leads away
 NEWTON_STEPS = 20
-# In m² or rad²: C takes the factors of a place before for residuals whose product with those there,
-# which tell how far it is, is as small; what that errs by is rounding.
-SAME_PLACE = 1e-12
-
 # By directions of another place: how often, what is near enough in m, rad and their rates, and what
 # part of a step the next one is at most.
 CHORDS = {"STEPS": 8, "NEAR": 1e-13, "SLOWEST": 0.5}
 
 CONSTANTS = {
-    "SAME_PLACE": SAME_PLACE,
     "ROUNDING": ROUNDING,
     "DIVERGING": DIVERGING,
     "NEWTON_STEPS": NEWTON_STEPS,
