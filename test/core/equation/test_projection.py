@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from uk_dynamics.core.equation.projection import (
+    CHORDS,
     ProjectionFailedError,
+    project_along,
     project_position,
     project_velocity,
 )
@@ -89,3 +91,61 @@ def test_a_velocity_keeps_what_the_constraints_allow() -> None:
     np.testing.assert_allclose(A @ projected, prescribed, rtol=0, atol=1e-13)
     kernel = np.linalg.svd(A)[2][2:]
     np.testing.assert_allclose(kernel @ M @ (projected - v), 0.0, atol=1e-13)
+
+
+def along(place: np.ndarray, start: np.ndarray) -> tuple[np.ndarray | None, int]:
+    """Where the directions of a place lead from a start, in how many evaluations."""
+    factorization, seen = factorize(mass_factor(M), surface(place)[0]), []
+
+    def left(q: np.ndarray) -> np.ndarray:
+        seen.append(surface(q)[1])
+        return seen[-1]
+
+    return project_along(start, factorization.correction, left, np.add, 1e-13, 1e-7), len(seen)
+
+
+@pytest.mark.parametrize("apart", [1e-2, 1e-3, 1e-4])
+def test_directions_of_a_place_nearby_lead_to_the_constraints(apart: float) -> None:
+    rng = np.random.default_rng(3)
+    place, _ = project_position(START, Recorded().linearize, np.add)
+    for _ in range(20):
+        start = place + apart * rng.standard_normal(3)
+        found, _ = along(place, start)
+        assert found is not None
+        # what a step of 1e-13 leaves: rows are up to five long, the redundant one is their sum
+        assert np.abs(surface(found)[1]).max() <= 1e-12
+        # the whole way is M⁻¹ Aᵀ times something, of the place: nothing along its surfaces
+        free = np.cross(*surface(place)[0][:2])
+        assert abs(free @ M @ (found - start)) <= 1e-15 * np.abs(free @ M).sum()
+
+
+def test_each_step_knows_how_far_directions_were_off() -> None:
+    # plain steps leave E = A D - 1 of the residual each; those that know E in one direction
+    # need fewer
+    place, _ = project_position(START, Recorded().linearize, np.add)
+    plain = place + 0.02 * np.array([1.0, 1.0, -1.0])
+    _, looks = along(place, plain)
+    correction, count = factorize(mass_factor(M), surface(place)[0]).correction, 1
+    while np.abs(surface(plain)[1]).max() > 1e-13:
+        plain, count = plain - correction(surface(plain)[1]), count + 1
+    assert looks < count
+
+
+def test_directions_that_do_not_lead_there_are_told() -> None:
+    place, _ = project_position(START, Recorded().linearize, np.add)
+    found, looks = along(-place, place + 1e-2)  # where the ellipsoid's row is turned round
+    assert found is None
+    assert looks <= CHORDS["STEPS"]
+
+
+def test_what_no_row_can_change_is_left_where_it_is_small_enough() -> None:
+    def off(q: np.ndarray) -> np.ndarray:
+        return np.append(surface(q)[1][:2], surface(q)[1][2] + 4e-8)  # loops that do not quite fit
+
+    place, _ = project_position(START, Recorded().linearize, np.add)
+    correction = factorize(mass_factor(M), surface(place)[0]).correction
+    for tolerance, reaches in ((1e-7, True), (1e-8, False)):
+        found = project_along(place + 1e-4, correction, off, np.add, 1e-13, tolerance)
+        assert (found is not None) == reaches
+        if found is not None:
+            assert np.abs(off(found)).max() <= 5e-8
