@@ -69,7 +69,7 @@ static void uk_chord_turn(double *d, double *own, double *moved, int known) {
  * there. As project_along of core/equation/projection.py. */
 static int uk_chord_lead(uk_memory *m, const uk_contacts *x, uk_chord *c, int places, double *shared) {
   const double *kind = places ? uk_position_row : uk_motion_row;
-  const double near = UK_CHORD_NEAR * (places ? 1.0 : 1.0 + uk_largest(m->v, UK_NV));
+  const double near = places ? UK_CHORD_NEAR : UK_CHORD_STILL * (1.0 + uk_largest(m->v, UK_NV));
   double right[UK_M], d[UK_NV], last[UK_NV] = {0.0}, moved[UK_NV], before = INFINITY;
   uk_chord_rows(m, x, kind, c);
   if (!places) uk_lanes_terms_jacobian(UK_STATE_TERMS, shared);

@@ -299,9 +299,9 @@ class ContactStepping(ClosedContacts):
         moving = replace(held, names=names, sliding={})
         acting = hierarchy.acting(moving)
         A = self._evaluated(reached).A
-        near = CHORDS["NEAR"] * (1.0 + largest(end.v))
+        still = CHORDS["STILL"] * (1.0 + largest(end.v))
         v = project_along(
-            end.v, correction(moving), lambda v: acting * (A @ v), np.add, near, self._reached
+            end.v, correction(moving), lambda v: acting * (A @ v), np.add, still, self._reached
         )
         return None if v is None else replace(reached, v=v)
 
