@@ -13,8 +13,10 @@
  * directions and their parts in the admissible motions, and what impulses of Poisson's law need. */
 #define UK_CONE_ROOM(n) (2 * UK_D * UK_D * (n) * (n) + (18 * UK_D + 2 * UK_D * UK_D + 2) * (n))
 #define UK_IMPACT_ROOM(n, poisson) ((poisson) * UK_CONE_ROOM(2 * (n)) + (2 * UK_D + 1) * (n))
-#define UK_CONTACT_ROOM(n, velocities, poisson) \
-  (UK_IMPACT_ROOM(n, poisson) + UK_CONE_ROOM(n) + (3 * UK_D * (velocities) + 8 * UK_D + 4) * (n))
+#define UK_CHORD_ROOM(n, velocities) (UK_D * ((velocities) + 8) * (n)) /* of the end of a step */
+#define UK_CONTACT_ROOM(n, velocities, poisson)                                           \
+  (UK_IMPACT_ROOM(n, poisson) + UK_CONE_ROOM(n) + (2 * UK_D * (velocities) + 2) * (n) + 1 \
+   + UK_CHORD_ROOM(n, velocities))
 #define UK_LOOP_ROOM (3 * UK_LOOP_FRICTION * (UK_D * UK_LOOP_FRICTION + 1)) /* behind it: what presses loop joints */
 
 typedef struct {

@@ -382,7 +382,7 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   memcpy(m->v, v, sizeof v);
   m->t = t + h;
   if (uk_follow_structure(m, followed)) return 1;
-  uk_chord chord = {.by = &by, .closed = closed, .n = n, .rows = rows, .parts = parts};
+  uk_chord chord = {.by = &by, .closed = closed, .n = n, .parts = parts};
   chord.room = (double *)(closed + x->count + (x->count & 1));
   if (uk_contact_end(m, active, x, x->mode + (x->taken + 1) * x->count, gap, &chord, shared)) return 1;
 #if UK_BALANCES

@@ -14,8 +14,8 @@ ROUNDING = 1e-14  # of residuals in m or rad: nothing is gained below
 REACHED = 1e-7  # largest residual that counts as closed, in m or rad
 DIVERGING = 10.0  # a step that multiplies the residual by more leads away
 NEWTON_STEPS = 20
-# By directions of another place: how often; what is near enough in m or rad, and in their rates where
-# velocities are about one; what part of a step the next one is at most.
+# Along directions of another place: how often; what is near enough in m or rad, and in their rates
+# at velocities of about one; what part of a step the next one is at most.
 CHORDS = {"STEPS": 8, "NEAR": 1e-13, "STILL": 1e-14, "SLOWEST": 0.5}
 
 CONSTANTS = {
