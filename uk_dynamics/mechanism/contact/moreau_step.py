@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uk_dynamics.arrays import largest
-from uk_dynamics.core.equation import Solution, project_along
-from uk_dynamics.core.equation.projection import CHORDS, REACHED
+from uk_dynamics.core.equation import Solution, project_along, projection
 from uk_dynamics.core.integration import steps_between
 from uk_dynamics.exceptions import SimulationError
 from uk_dynamics.mechanism.contact.closed_contacts import CLOSE, RESTING, ClosedContacts
@@ -43,7 +42,7 @@ class ContactStepping(ClosedContacts):
         self._in_c: tuple[Dynamics, Motion] | None = None
         self._no_efforts = np.zeros(len(mechanism.actuators))
         self._stuck = {one.sticking for one in self.one_sided}
-        self._reached = max(REACHED, mechanism.closure_tolerance)
+        self._reached = max(projection.REACHED, mechanism.closure_tolerance)
 
     def advance(
         self,
@@ -286,7 +285,7 @@ class ContactStepping(ClosedContacts):
             correction(normal),
             lambda q: acting * self._evaluated(replace(end, q=q)).residual,
             self._mechanism.model.integrate,
-            CHORDS["NEAR"],
+            projection.CHORDS["NEAR"],
             self._reached,
         )
         if q is None:
@@ -299,7 +298,7 @@ class ContactStepping(ClosedContacts):
         moving = replace(held, names=names, sliding={})
         acting = hierarchy.acting(moving)
         A = self._evaluated(reached).A
-        still = CHORDS["STILL"] * (1.0 + largest(end.v))
+        still = projection.CHORDS["STILL"] * (1.0 + largest(end.v))
         v = project_along(
             end.v, correction(moving), lambda v: acting * (A @ v), np.add, still, self._reached
         )
