@@ -541,6 +541,16 @@ def test_events_without_end_are_stepped_over(monkeypatch):
     np.testing.assert_allclose(found.q, exact.q, rtol=0, atol=1e-4)
 
 
+def test_many_changes_of_mode_in_a_short_time_are_stepped_over(monkeypatch):
+    monkeypatch.setattr(event_driven, "_MOST_CHANGES", 1)
+    block, start = on_slope(0.0, 0.5, speed=0.5)
+    found = simulate(block, start, 0.12)
+    assert any("which steps go over (one of 1e-05 s; " in one for one in found.warnings)
+    # it stops after v²/2μg, and rests
+    assert found.q[-1, 0] - start.q[0] == pytest.approx(0.25 / G, abs=1e-8)
+    assert np.abs(found.v[-1]).max() < 1e-12
+
+
 @pytest.mark.parametrize("apart", [1e-5, 1e-8])  # m
 @pytest.mark.parametrize("friction", [0.0, 0.5])
 def test_a_block_stands_on_feet_a_hair_apart(apart, friction):
