@@ -100,14 +100,14 @@ class CompiledDerivatives(threading.local):
         stabilize: bool,
     ) -> EquationDerivatives:
         """Differentiate both equations of motion with acceleration and multipliers held."""
-        self._set(state, reference, stabilize)
-        self._fields["qdd"][:] = qdd
-        self._fields["multipliers"][: self._rows] = multipliers
+        fields = self._set(state, reference, stabilize)
+        fields["qdd"][:] = qdd
+        fields["multipliers"][: self._rows] = multipliers
         self._equations(self._address)
         stride, directions = self._layout.stride, self._layout.directions
         return EquationDerivatives(
             *(
-                self._fields[name][: rows * stride].reshape(rows, -1)[:, :directions].copy()
+                fields[name][: rows * stride].reshape(rows, -1)[:, :directions].copy()
                 for name, rows in (
                     ("motion_derivatives", self._nv),
                     ("row_derivatives", self._rows),
@@ -145,29 +145,33 @@ class CompiledDerivatives(threading.local):
 
         None where the mass matrix is singular or the state gives no finite numbers.
         """
-        self._set(state, reference, stabilize)
-        self._fields["tau"][:] = 0.0 if tau is None else tau
+        fields = self._set(state, reference, stabilize)
+        fields["tau"][:] = 0.0 if tau is None else tau
         if active is not None:
-            self._fields["active"][:] = active
-        failed = self.call()
+            fields["active"][:] = active
+        failed = self._differentiate(self._address)
         if not failed:
             if forces:
                 self._forces(self._address, *self._of_forces)
             if len(self.exist):
                 self._tell(self._address, self._told)
         if active is not None:
-            self._fields["active"][:] = 1.0
+            fields["active"][:] = 1.0
         if failed:
             return None
         return tuple(np.concatenate(x, axis=1) for x in self._whole[: 3 if forces else 1])
 
-    def _set(self, state: State, reference: ReferenceSample | None, stabilize: bool) -> None:
-        fields = self._fields
-        self._memory[0], self._memory[1] = state.t, stabilize
+    def _set(
+        self, state: State, reference: ReferenceSample | None, stabilize: bool
+    ) -> dict[str, Array]:
+        """Set a state, and return all fields: attributes of a thread's own take time to find."""
+        fields, memory = self._fields, self._memory
+        memory[0], memory[1] = state.t, stabilize
         fields["q"][:] = state.q
         fields["v"][:] = state.v
         if reference is not None:
             fields["followed"][:] = np.concatenate(reference)
+        return fields
 
 
 class CompiledStates:
