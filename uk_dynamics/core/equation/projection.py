@@ -16,7 +16,7 @@ DIVERGING = 10.0  # a step that multiplies the residual by more leads away
 NEWTON_STEPS = 20
 # Along directions of another place: how often; what is near enough in m or rad, and in their rates
 # at velocities of about one; what part of a step the next one is at most.
-CHORDS = {"STEPS": 8, "NEAR": 1e-13, "STILL": 1e-14, "SLOWEST": 0.5}
+CHORDS = {"STEPS": 12, "NEAR": 1e-13, "STILL": 1e-14, "SLOWEST": 0.5}
 
 CONSTANTS = {
     "ROUNDING": ROUNDING,
