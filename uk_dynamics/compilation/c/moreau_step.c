@@ -250,20 +250,39 @@ static int uk_contact_inside(uk_memory *m, const uk_contacts *x, const double *g
   return inside;
 }
 
-/* The end of a step on the rows that act along those of its middle; 0: it is not found so, and all is as it was. */
-static int uk_contact_end_along(uk_memory *m, const uk_contacts *x, const long long *mode, const double *gap,
-                                uk_chord *chord, double *shared) {
+/* Makes what is inside of its surface known to the end of a step along the rows of its middle; its rows act then. */
+static int uk_contact_met(uk_memory *m, const uk_contacts *x, const double *rows, const double *gap, int *closed,
+                          uk_chord *c, double *parts) {
+  if (!uk_contact_inside(m, x, gap)) return 0;
+  for (int k = 0; k < x->count; ++k) {
+    int known = x->gap[k] == 0.0 || m->active[x->row[UK_D * k]] == 0.0;
+    for (int i = 0; i < c->n; ++i) known |= closed[i] == k;
+    if (known) continue;
+    double *own = parts + UK_D * c->n * UK_NV;
+    memcpy(own, rows + UK_D * k * UK_NV, sizeof(double) * UK_D * UK_NV);
+    uk_contact_coordinates(m, c->by, own, UK_D);
+    closed[c->n++] = k;
+  }
+  return 1;
+}
+
+/* The end of a step on the rows that act along those of its middle, as uk_contact_end; 0: it is not found so, and all
+ * is as it was. */
+static int uk_contact_end_along(uk_memory *m, const double *active, const uk_contacts *x, const long long *mode,
+                                const double *gap, const double *rows, int *closed, uk_chord *c, double *parts,
+                                double *shared) {
   double q[UK_NQ], v[UK_NV], acts[UK_M];
   memcpy(q, m->q, sizeof q), memcpy(v, m->v, sizeof v), memcpy(acts, m->active, sizeof acts);
-  int found = UK_ALONG && uk_chord_lead(m, x, chord, 1, shared);
-  for (int k = 0; k < x->count && found; ++k) {
-    if (x->gap[k] == 0.0) continue;
-    double *active = m->active + x->row[UK_D * k];
-    const double now = uk_gap_now(m, x, k, gap[k]);
-    if (now < -x->close && *active == 0.0) found = 0;
-    if ((mode[k] == UK_SLIPS && x->friction[k] > 0.0) || now > x->close) *active = 0.0;
-  }
-  if (found && uk_chord_lead(m, x, chord, 0, shared)) return 1;
+  int found = UK_ALONG && uk_chord_lead(m, x, c, 1, shared), lifted = 0;
+  uk_contact_base(m, active, x); /* what rests may be lifted */
+  while (found && uk_contact_met(m, x, rows, gap, closed, c, parts))
+    lifted = 1, found = uk_chord_lead(m, x, c, 1, shared);
+  memcpy(m->active, acts, sizeof acts);
+  for (int k = 0; k < x->count && found; ++k)
+    if ((mode[k] == UK_SLIPS && x->friction[k] > 0.0 && x->gap[k] != 0.0)
+        || (mode[k] != UK_OPEN && uk_gap_now(m, x, k, gap[k]) > x->close))
+      m->active[x->row[UK_D * k]] = 0.0;
+  if (found && (!lifted || uk_chord_lead(m, x, c, 1, shared)) && uk_chord_lead(m, x, c, 0, shared)) return 1;
   memcpy(m->q, q, sizeof q), memcpy(m->v, v, sizeof v), memcpy(m->active, acts, sizeof acts);
   return 0;
 }
@@ -272,12 +291,11 @@ static int uk_contact_end_along(uk_memory *m, const uk_contacts *x, const long l
  * surfaces, whatever velocities are; velocities of what slides turn by the impulses of the next step, which friction
  * knows. */
 static int uk_contact_end(uk_memory *m, const double *active, const uk_contacts *x, const long long *mode,
-                          const double *gap, uk_chord *chord, double *shared) {
+                          const double *gap) {
   double q[UK_NQ], acts[UK_M];
   uk_kept kept;
   kept.known = 0;
   memcpy(q, m->q, sizeof q);
-  if (uk_contact_end_along(m, x, mode, gap, chord, shared)) return 0;
   memcpy(m->q, q, sizeof q);
   if (uk_project_place(m, &kept)) { /* contacts that cannot all be closed, as those of two steps of a leg */
     uk_contact_base(m, active, x);
@@ -384,7 +402,10 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   if (uk_follow_structure(m, followed)) return 1;
   uk_chord chord = {.by = &by, .closed = closed, .n = n, .parts = parts};
   chord.room = (double *)(closed + x->count + (x->count & 1));
-  if (uk_contact_end(m, active, x, x->mode + (x->taken + 1) * x->count, gap, &chord, shared)) return 1;
+  const long long *now = x->mode + (x->taken + 1) * x->count;
+  if (!uk_contact_end_along(m, active, x, now, gap, rows, closed, &chord, parts, shared)
+      && uk_contact_end(m, active, x, now, gap))
+    return 1;
 #if UK_BALANCES
   uk_contact_balance(m, energies, work, uk_contact_lasts(x, mode, mode + x->count));
 #endif

@@ -273,36 +273,36 @@ class ContactStepping(ClosedContacts):
         assert held is not None
         if not (self._mechanism.of_places and hierarchy.rigid.all()):
             return None
+        without = self.without(held)
 
-        def correction(active: ActiveConstraints) -> Callable[[Array], Array]:
-            at = self._dynamics.prepare(middle, replace(inputs, active=active, stabilize=False))
-            return at.factorization.correction
+        def reached(place: State, names: frozenset[str], *, moves: bool = False) -> State | None:
+            active = replace(held, names=names if moves else names - self._stuck, sliding={})
+            ready = self._dynamics.prepare(middle, replace(inputs, active=active, stabilize=False))
+            acting, correction = hierarchy.acting(active), ready.factorization.correction
+            if moves:
+                A = acting[:, None] * self._evaluated(place).A
+                still = projection.CHORDS["STILL"] * (1.0 + largest(place.v))
+                way = place.v, correction, lambda v: A @ v, np.add, still
+                v = project_along(*way, self._reached)
+                return None if v is None else replace(place, v=v)
+            q = project_along(
+                place.q,
+                correction,
+                lambda q: acting * self._evaluated(replace(place, q=q)).residual,
+                self._mechanism.model.integrate,
+                projection.CHORDS["NEAR"],
+                self._reached,
+            )
+            return None if q is None else replace(place, q=q)
 
-        normal = replace(held, names=held.names - self._stuck, sliding={})
-        acting = hierarchy.acting(normal)
-        q = project_along(
-            end.q,
-            correction(normal),
-            lambda q: acting * self._evaluated(replace(end, q=q)).residual,
-            self._mechanism.model.integrate,
-            projection.CHORDS["NEAR"],
-            self._reached,
-        )
-        if q is None:
-            return None
-        reached = replace(end, q=q)
-        gap = self.places(reached, teeth).gap
-        if self._beyond(-gap) - held.names:
-            return None
-        names = held.names - self._beyond(gap) - set(held.sliding)
-        moving = replace(held, names=names, sliding={})
-        acting = hierarchy.acting(moving)
-        A = self._evaluated(reached).A
-        still = projection.CHORDS["STILL"] * (1.0 + largest(end.v))
-        v = project_along(
-            end.v, correction(moving), lambda v: acting * (A @ v), np.add, still, self._reached
-        )
-        return None if v is None else replace(reached, v=v)
+        place, lifted = reached(end, held.names), frozenset[str]()
+        while place and (inside := self._beyond(-self.places(place, teeth).gap) - lifted):
+            lifted |= inside
+            place = reached(place, without.names | lifted)
+        if place:
+            names = held.names - self._beyond(self.places(place, teeth).gap) - set(held.sliding)
+            place = reached(place, names) if lifted else place
+        return reached(place, names, moves=True) if place else None
 
     def _projected(self, end: State, dynamics: Dynamics, inputs: Inputs, teeth: Array) -> State:
         """The end of a step on the rows that act; positions outside of all surfaces.
