@@ -12,8 +12,7 @@ static UK_OPTIONAL uk_lanes uk_admissible(const uk_lanes_memory *m, uk_lanes *x)
   uk_lanes_whiten(m, x);
   const uk_lanes square = uk_dot(x, x, UK_NV);
 #if UK_M > 0
-  uk_basis b = uk_rows_of(m);
-  if (UK_WIDTH == 1) b.rank = (int)UK_PART(m->rank, 0);
+  const uk_basis b = uk_eliminated_rows(m);
   uk_rotate(&b, x);
   UK_EACH(k, b.rank) x[k] = uk_pick(uk_is_independent(&b, k), uk_all(0.0), x[k]);
 #endif

@@ -245,8 +245,7 @@ static UK_OPTIONAL void uk_least_coordinates(const uk_lanes_memory *m, const uk_
 #else
   (void)by;
 #endif
-  uk_basis b = uk_rows_of(m);
-  if (UK_WIDTH == 1) b.rank = (int)UK_PART(m->rank, 0);
+  const uk_basis b = uk_eliminated_rows(m);
   memset(z, 0, sizeof(uk_lanes) * UK_NV);
   uk_find_coordinates(&b, right, z);
 }
@@ -264,8 +263,7 @@ static UK_OPTIONAL void uk_move_along(const uk_lanes_memory *m, const uk_elimina
 #else
   (void)by;
 #endif
-  uk_basis b = uk_rows_of(m);
-  if (UK_WIDTH == 1) b.rank = (int)UK_PART(m->rank, 0);
+  const uk_basis b = uk_eliminated_rows(m);
   uk_rotate_back(&b, z);
   uk_lanes_unwhiten(m, z);
 }
@@ -281,8 +279,7 @@ static UK_OPTIONAL void uk_answer_rows(const uk_lanes_memory *m, const uk_elimin
 #else
   (void)by;
 #endif
-  uk_basis b = uk_rows_of(m);
-  if (UK_WIDTH == 1) b.rank = (int)UK_PART(m->rank, 0);
+  const uk_basis b = uk_eliminated_rows(m);
   uk_rotate(&b, x);
   uk_find_coordinates(&b, right, x);
   uk_rotate_back(&b, x);

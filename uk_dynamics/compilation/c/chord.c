@@ -56,7 +56,7 @@ static void uk_chord_correct(uk_memory *m, const uk_contacts *x, const uk_chord 
 
 /* From a step d, where one is known before it, the one that would be the last, were these directions off by as much as
  * that tells; `own` and `moved` are the last step as it was found, and as it was taken. */
-static void uk_chord_turn(double *d, double *own, double *moved, int known) {
+static void uk_chord_accelerate(double *d, double *own, double *moved, int known) {
   double change[UK_NV];
   for (int i = 0; i < UK_NV; ++i) change[i] = d[i] - own[i];
   memcpy(own, d, sizeof change);
@@ -85,7 +85,7 @@ static int uk_chord_lead(uk_memory *m, const uk_contacts *x, uk_chord *c, int pl
     const double size = uk_largest(d, UK_NV);
     if (size <= near) return left <= UK_REACHED; /* what no row can change */
     if (!(size <= UK_CHORD_SLOWEST * before)) return 0;
-    uk_chord_turn(d, last, moved, step);
+    uk_chord_accelerate(d, last, moved, step);
     if (places) uk_reach(m->q, 1.0, d, m->q);
     else uk_add(m->v, 1.0, d, UK_NV);
     before = size;

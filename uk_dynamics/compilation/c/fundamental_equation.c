@@ -129,6 +129,13 @@ UK_INLINE uk_basis uk_rows_of(const uk_lanes_memory *m) {
   return b;
 }
 
+/* Those that were eliminated; of one state with their rank. */
+UK_INLINE uk_basis uk_eliminated_rows(const uk_lanes_memory *m) {
+  uk_basis b = uk_rows_of(m);
+  if (UK_WIDTH == 1) b.rank = (int)UK_PART(m->rank, 0);
+  return b;
+}
+
 /* The norm of a whitened row, which is none where that is rounding. */
 UK_INLINE uk_lanes uk_lanes_row_norm(int r, uk_lanes *x) {
   const uk_lanes norm = uk_lanes_sqrt(uk_dot(x, x, UK_NV));
