@@ -224,7 +224,9 @@ def test_difference_undoes_integrate(root, tree):
     model = RobotModel.from_urdf(tree.text, root=root)
     q, _, w = random_state(model, tree.seed)
     w = np.clip(w, -1.0, 1.0)  # beyond half a turn a rotation comes back the other way
-    assert model.difference(q, model.integrate(q, w)) == pytest.approx(w, abs=1e-9)
+    # Pinocchio divides by 1 - cos of a plane turn, which keeps 8 digits from 1e-4 rad on.
+    tolerance = 1e-7 if root == "planar" else 1e-9
+    assert model.difference(q, model.integrate(q, w)) == pytest.approx(w, abs=tolerance)
 
 
 @examples

@@ -127,6 +127,9 @@ class Demonstration:
         print(f"{verdict if good else 'NOT ' + verdict}: {what.format(error)}")
         for sentence in () if good else self._warnings:
             print(f"at the start: {sentence}")
+        for node, code in exit_codes.items():
+            if code:
+                print(f"{node} ended with exit code {code}:\n{processes.last_lines(node)}")
         print(f"picture, numbers and logs: {directory}/")
         motion = directory / f"{name}.npz"
         shown = (self._asked.file, *(("--tasks", self._tasks_file) if self._tasks_file else ()))
