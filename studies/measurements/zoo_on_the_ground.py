@@ -35,7 +35,8 @@ if __name__ == "__main__":
                     print(f"  {one.engine}: {one.note}")
                     continue
                 print(
-                    f"  {one.engine}: {one.seconds * 1e6:.1f} µs a step, penetration"
+                    f"  {one.title}: {one.seconds * 1e6:.1f} µs a step, ours"
+                    f" {one.ours / one.seconds:.2f} times as long, penetration"
                     f" {one.penetration:.1e} m, loops {one.violation:.1e}, slip {one.slip:.1e} m/s,"
                     f" gained {one.gained:.1e} J",
                     flush=True,

@@ -30,8 +30,9 @@ from uk_dynamics_studies.benchmarks.peers.peer import PeerError, load
 
 OURS = "uk_dynamics moreau"
 _MUJOCO, _DRAKE, _KAMINO = "MuJoCo mj_step", "Drake SAP", "Newton SolverKamino"
-# tells of its samples, and gives seconds and by how much joints of the tree open, in m
-_Run = Callable[[Callable[[State], object]], tuple[float, float]]
+# tells of its samples, and gives seconds of each call and by how much joints of the tree open, in m;
+# there are fewer calls where the motion becomes unstable
+_Run = Callable[[Callable[[State], object]], tuple[list[float], float]]
 _STEP = 1e-3  # s
 _CHUNK = 20  # steps of a call, after each of which there is a sample
 _SMALLEST = 1e-4  # m: radius of what is a point, which MuJoCo's shapes cannot be
@@ -46,21 +47,32 @@ class InContact:
         mechanism: Its name.
         engine: Which.
         seconds: Of a step; None: there is none.
+        ours: Those of ours of the same steps.
         penetration: Deepest, in m.
         slip: Fastest of a contact that touches, in the plane, at the end, in m/s.
         violation: Largest loop-closure error, in m or rad, or opening of a joint of the tree, in m.
         gained: Energy more than at any sample before, at most, in J.
+        until: When its motion has become unstable, in s; None: it has not.
         note: Why there is none.
     """
 
     mechanism: str
     engine: str
     seconds: float | None = None
+    ours: float = 0.0
     penetration: float = 0.0
     slip: float = 0.0
     violation: float = 0.0
     gained: float = 0.0
+    until: float | None = None
     note: str = ""
+
+    @property
+    def title(self) -> str:
+        """The engine, and how long its motion lasts."""
+        if self.until is None:
+            return self.engine
+        return f"{self.engine}, unstable from {self.until:.2f} s on, the steps until then"
 
 
 def in_contact(mechanism: Mechanism, duration: float, rounds: int) -> Iterator[InContact]:
@@ -73,14 +85,23 @@ def in_contact(mechanism: Mechanism, duration: float, rounds: int) -> Iterator[I
             yield InContact(mechanism.name, engine, note=converted)
         else:
             runs[engine] = converted
-    times = dict.fromkeys(runs, np.inf)
+    times: dict[str, Array] = {}
     for _ in range(rounds):
         for engine, run in runs.items():
-            times[engine] = min(times[engine], run(lambda _: None)[0] / steps)
+            found = np.array(run(lambda _: None)[0]) / _CHUNK
+            times[engine] = np.minimum(times.get(engine, np.inf), found)
     for engine, run in runs.items():
         seen: list[State] = []
         _, opened = run(seen.append)
-        yield InContact(mechanism.name, engine, times[engine], *_kept(mechanism, seen, opened))
+        spent, calls = times[engine], len(seen)
+        yield InContact(
+            mechanism.name,
+            engine,
+            float(np.mean(spent)),
+            float(np.mean(times[OURS][:calls])),
+            *_kept(mechanism, seen, opened),
+            until=None if calls == steps // _CHUNK else calls * _CHUNK * _STEP,
+        )
 
 
 def _converted(
@@ -112,16 +133,16 @@ def _ours(mechanism: Mechanism, steps: int) -> _Run:
     dynamics, contacts = mechanism.dynamics("compiled"), ContactStepping(mechanism)
     inputs = Inputs(tau=np.zeros(mechanism.model.nv), stabilize=False)
 
-    def run(see: Callable[[State], object]) -> tuple[float, float]:
+    def run(see: Callable[[State], object]) -> tuple[list[float], float]:
         contacts.forget()
         state, active = mechanism.start(), mechanism.hierarchy.initial
-        begun, spent = state.t, 0.0
+        begun, spent = state.t, list[float]()
         for k in range(1, steps // _CHUNK + 1):
             given = Inputs(tau=inputs.tau, stabilize=False, active=active)
             end = begun + k * _CHUNK * _STEP
             start = time.process_time()
             state, active = contacts.advance(state, end, _CHUNK, dynamics, given)
-            spent += time.process_time() - start
+            spent.append(time.process_time() - start)
             see(state)
         return spent, 0.0
 
@@ -157,14 +178,17 @@ def _mujoco(mechanism: Mechanism, steps: int) -> _Run:
     coordinates = _Coordinates(mujoco, model, mechanism, export.zero)
     start = mechanism.start()
 
-    def run(see: Callable[[State], object]) -> tuple[float, float]:
+    def run(see: Callable[[State], object]) -> tuple[list[float], float]:
         mujoco.mj_resetData(model, data)
         data.qpos[:], data.qvel[:] = coordinates.there(start)
-        spent = 0.0
+        spent = list[float]()
         for _ in range(steps // _CHUNK):
             begin = time.process_time()
             mujoco.mj_step(model, data, _CHUNK)
-            spent += time.process_time() - begin
+            taken = time.process_time() - begin
+            if any(warning.number for warning in data.warning):
+                break  # it has begun anew
+            spent.append(taken)
             see(State(start.t + data.time, *coordinates.here(data.qpos, data.qvel)))
         return spent, 0.0
 

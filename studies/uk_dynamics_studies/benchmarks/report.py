@@ -144,16 +144,14 @@ def _device_rows(rows: Sequence[OnDevice]) -> list[list[str]]:
 
 
 def _contact_rows(rows: Sequence[InContact]) -> list[list[str]]:
-    own = {row.mechanism: row.seconds for row in rows if row.engine == STEPPED}
     shown = []
     for row in rows:
-        start = [row.mechanism, row.engine, duration(row.seconds)]
-        measure = own.get(row.mechanism)
-        if not row.seconds or not measure:
+        start = [row.mechanism, row.title, duration(row.seconds)]
+        if not row.seconds:
             shown.append([*start, "", row.note, "", "", ""])
             continue
         kept = (row.penetration, row.slip, row.violation, row.gained)
-        shown.append([*start, f"{row.seconds / measure:.2f}", *(f"{x:.1e}" for x in kept)])
+        shown.append([*start, f"{row.seconds / row.ours:.2f}", *(f"{x:.1e}" for x in kept)])
     return shown
 
 

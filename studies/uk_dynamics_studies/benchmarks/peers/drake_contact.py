@@ -64,8 +64,8 @@ class DrakeSteps:
         self._diagram = builder.Build()
         self._analysis = analysis
 
-    def run(self, duration: float, samples: int, see: Callable[[State], object]) -> float:
-        """Seconds that the motion takes, of which ``see`` gets the samples."""
+    def run(self, duration: float, samples: int, see: Callable[[State], object]) -> list[float]:
+        """Seconds that the motion takes to each of the samples, which ``see`` gets."""
         context = self._diagram.CreateDefaultContext()
         own = self._plant.GetMyMutableContextFromRoot(context)
         start = self._mechanism.start()
@@ -73,11 +73,11 @@ class DrakeSteps:
         self._plant.SetVelocities(own, self._placed(self._velocities, start.v[self._ours_v]))
         simulator = self._analysis.Simulator(self._diagram, context)
         simulator.Initialize()
-        spent = 0.0
+        spent = []
         for k in range(1, samples + 1):
             begin = time.process_time()
             simulator.AdvanceTo(k * duration / samples)
-            spent += time.process_time() - begin
+            spent.append(time.process_time() - begin)
             q, v = start.q.copy(), start.v.copy()
             q[self._ours_q] = self._plant.GetPositions(own)[self._positions]
             v[self._ours_v] = self._plant.GetVelocities(own)[self._velocities]

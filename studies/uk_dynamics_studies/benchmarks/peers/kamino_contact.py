@@ -63,22 +63,22 @@ class KaminoSteps:
 
     def run(
         self, duration: float, samples: int, see: Callable[[State], object]
-    ) -> tuple[float, float]:
-        """Seconds that the motion takes, and by how much joints open, in m.
+    ) -> tuple[list[float], float]:
+        """Seconds that the motion takes to each of the samples, and by how much joints open, in m.
 
-        ``see`` gets the samples: positions and velocities that joints have between bodies.
+        ``see`` gets them: positions and velocities that joints have between bodies.
         """
         model, start = self._model, self._mechanism.start()
         solver = self._newton.solvers.SolverKamino(model=model, config=self._config)
         old, new, control = model.state(), model.state(), model.control()
-        spent = opened = 0.0
+        spent, opened = [], 0.0
         q, chunk = start.q, round(duration / self._step / samples)
         for k in range(1, samples + 1):
             begin = time.process_time()
             for _ in range(chunk):
                 solver.step(old, new, control, None, self._step)
                 old, new = new, old
-            spent += time.process_time() - begin
+            spent.append(time.process_time() - begin)
             q, v = self._read(old, q)
             opened = max(opened, self._opened(old.body_q.numpy().astype(float), q))
             see(State(start.t + k * chunk * self._step, q, v))
