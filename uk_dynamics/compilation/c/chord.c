@@ -71,7 +71,6 @@ static int uk_chord_lead(uk_memory *m, const uk_contacts *x, uk_chord *c, int pl
   const double *kind = places ? uk_position_row : uk_motion_row;
   const double near = places ? UK_CHORD_NEAR : UK_CHORD_STILL * (1.0 + uk_largest(m->v, UK_NV));
   double right[UK_M], d[UK_NV], last[UK_NV] = {0.0}, moved[UK_NV] = {0.0}, before = INFINITY;
-  uk_chord_begin(m, x, kind, c);
   if (!places) uk_lanes_terms_jacobian(UK_STATE_TERMS, shared);
   for (int step = 0; step < UK_CHORD_STEPS; ++step) {
     if (places) uk_lanes_terms_residuals(UK_STATE_TERMS, shared);
@@ -81,6 +80,7 @@ static int uk_chord_lead(uk_memory *m, const uk_contacts *x, uk_chord *c, int pl
     }
     const double left = uk_largest(right, UK_M);
     if (left <= near) return 1;
+    if (!step) uk_chord_begin(m, x, kind, c);
     uk_chord_correct(m, x, c, right, d);
     const double size = uk_largest(d, UK_NV);
     if (size <= near) return left <= UK_REACHED; /* what no row can change */

@@ -25,6 +25,7 @@ typedef struct {
   double *known;           /* slopes whose derivative is eliminated (n, d, d) */
   int *place;              /* (dn): directions that a step is solved for */
   uk_basis basis;          /* the derivative in these directions, eliminated; of none: it is not */
+  int sticks;              /* 1: nothing slides, and it is W there, as L L^T */
   double error;            /* of the forces found, as a motion relative to q */
   long long iterations;    /* Newton's steps, and those of alternating directions */
   int fell_back;           /* whether Newton's from the start, and from zero, did not arrive */
@@ -59,6 +60,18 @@ static double uk_cone_error(uk_cone *c, double size) {
   return most / size;
 }
 
+/* The response in these directions as L L^T, where nothing slides in them; whether that is sure. */
+static int uk_cone_stick(uk_cone *c, int size) {
+  double *const L = c->derivative;
+  for (int a = 0; a < size; ++a) {
+    const int i = c->place[a];
+    for (int k = 0; k < UK_D; ++k)
+      if (c->slopes[UK_D * i + k] != (i % UK_D == k)) return 0;
+    for (int b = 0; b <= a; ++b) L[a * size + b] = c->W[i * UK_D * c->n + c->place[b]];
+  }
+  return uk_factor_symmetric(L, size, UK_CONE_SURE);
+}
+
 /* The derivative at the slopes there, eliminated, in directions of which some slope is not zero. */
 static void uk_cone_eliminate(uk_cone *c) {
   const int N = UK_D * c->n;
@@ -66,7 +79,8 @@ static void uk_cone_eliminate(uk_cone *c) {
   int size = 0;
   for (int i = 0; i < N; ++i)
     if (uk_largest(c->slopes + UK_D * i, UK_D) != 0.0) c->place[size++] = i;
-  for (int a = 0; a < size; ++a) {
+  c->sticks = uk_cone_stick(c, size);
+  for (int a = 0; a < size && !c->sticks; ++a) {
     const int i = c->place[a], own = i / UK_D * UK_D;
     /* F = r - P(y), y = r - rho (W r + q): the derivative is 1 - P' (1 - rho W) */
     memset(row, 0, sizeof(double) * N);
@@ -79,7 +93,7 @@ static void uk_cone_eliminate(uk_cone *c) {
   }
   memcpy(c->known, c->slopes, sizeof(double) * N * UK_D);
   c->basis = uk_basis_at(size, size, 0, D, c->factors);
-  uk_eliminate_rows(&c->basis, UK_CONE_RANK * uk_begin_rows(&c->basis));
+  if (!c->sticks) uk_eliminate_rows(&c->basis, UK_CONE_RANK * uk_begin_rows(&c->basis));
 }
 
 /* Newton's step from r, at the error there; directions of open contacts go to zero by themselves. Where contacts
@@ -98,7 +112,13 @@ static void uk_cone_step(uk_cone *c) {
       if (c->slopes[UK_D * i + k - own] != 0.0)
         c->from[a] -= c->slopes[UK_D * i + k - own] * (c->step[k] * uk_dot(c->W + k * N, c->change, N) - c->change[k]);
   }
-  uk_solve_rows(&c->basis, c->from, way);
+  if (c->sticks) {
+    for (int a = 0; a < size; ++a) way[a] = c->from[a] / c->step[c->place[a]];
+    uk_solve_lower(c->derivative, size, way);
+    uk_solve_upper(c->derivative, size, way);
+  } else {
+    uk_solve_rows(&c->basis, c->from, way);
+  }
   for (int a = 0; a < size; ++a) c->change[c->place[a]] = way[a];
 }
 

@@ -197,7 +197,7 @@ static int uk_contact_impulses(const uk_memory *m, const uk_eliminated *by, uk_c
     if (p.of[i] >= 0) x->impulse[UK_D * closed[p.of[i] / UK_D] + i % UK_D] += left.r[i];
   uk_impact_move(m, by, &p, left.r, all, parts, v);
   c->error = fmax(error, left.error), c->fell_back |= left.fell_back;
-  if (!behind) c->basis = left.basis;
+  if (!behind) c->basis = left.basis, c->sticks = left.sticks;
   return 0;
 }
 
