@@ -203,10 +203,9 @@ static void uk_answer_by_blocks(const uk_memory *m, const uk_blocks *f, const do
   uk_move_by_blocks(f, z, x);
 }
 
-/* Coordinates of a force in its place, those that the structure holds first. */
-static UK_OPTIONAL void uk_coordinates_by_blocks(const uk_memory *m, const uk_blocks *f, double *x) {
+/* Coordinates of a whitened force in its place, those that the structure holds first. */
+static UK_OPTIONAL void uk_coordinates_by_blocks(const uk_blocks *f, double *x) {
   double z[UK_NV];
-  uk_lanes_whiten(m, x);
   uk_reduce(f, x, z, z + UK_NV - f->free);
   uk_rotate(&f->rest, z + UK_NV - f->free);
   memcpy(x, z, sizeof z);

@@ -61,14 +61,26 @@ static int uk_contact_accelerate(uk_memory *m, uk_eliminated *by) {
   return m->singular || !isfinite(uk_total(m->qdd, UK_NV));
 }
 
-/* Coordinates of several forces, those that the structure holds first. */
+/* Forces in the directions of a constraint, whitened: all have the same velocities. */
+static void uk_contact_whiten(const uk_memory *m, double *x) {
+  for (int i = UK_NV - 1; i >= 0; --i) {
+    double own[UK_D];
+    int any = 0;
+    for (int d = 0; d < UK_D; ++d) own[d] = x[d * UK_NV + i] *= m->inverse_pivot[i], any |= own[d] != 0.0;
+    if (!any) continue;
+    for (int j = UK_DENSE ? i - 1 : uk_parent[i]; j >= 0; j = UK_DENSE ? j - 1 : uk_parent[j])
+      for (int d = 0; d < UK_D; ++d) x[d * UK_NV + j] -= own[d] * m->H[i * UK_NV + j];
+  }
+}
+
+/* Coordinates of forces in the directions of several, those that the structure holds first. */
 static void uk_contact_coordinates(const uk_memory *m, const uk_eliminated *by, double *x, int count) {
+  for (int i = 0; i < count; i += UK_D) uk_contact_whiten(m, x + i * UK_NV);
 #if UK_BY_BLOCKS
-  for (int i = 0; i < count && by->sure; ++i) uk_coordinates_by_blocks(m, by, x + i * UK_NV);
+  for (int i = 0; i < count && by->sure; ++i) uk_coordinates_by_blocks(by, x + i * UK_NV);
   if (by->sure) return;
 #endif
   (void)by;
-  for (int i = 0; i < count; ++i) uk_lanes_whiten(m, x + i * UK_NV);
 #if UK_M > 0
   const uk_basis b = uk_rows_of(m);
   for (int k = 0; k < (int)m->rank; ++k) uk_reflect_rows(&b, k, x, count);
