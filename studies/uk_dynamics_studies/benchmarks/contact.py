@@ -30,8 +30,8 @@ from uk_dynamics_studies.benchmarks.peers.peer import PeerError, load
 
 OURS = "uk_dynamics moreau"
 _MUJOCO, _DRAKE, _KAMINO = "MuJoCo mj_step", "Drake SAP", "Newton SolverKamino"
-# tells of its samples, and gives seconds of each call and by how much joints of the tree open, in m;
-# there are fewer calls where the motion becomes unstable
+# tells of its samples, and gives seconds of each call, of which there are fewer where the motion
+# becomes unstable, and by how much joints of the tree open, in m
 _Run = Callable[[Callable[[State], object]], tuple[list[float], float]]
 _STEP = 1e-3  # s
 _CHUNK = 20  # steps of a call, after each of which there is a sample

@@ -61,8 +61,8 @@ _UNROLLED = ("-O2", "-fno-tree-vectorize", "-fpeel-loops")
 # Columns of one state are loops of constant length, too, but not all vectors yet; what is generated
 # has no pairs of numbers. Up to a third faster than plain, in 1.1 to 1.4 times the time.
 _COLUMNS = ("-O3", "-fno-tree-slp-vectorize", "-fno-tree-pre", "-fno-gcse")
-# Steps over contacts are loops over a few directions and velocities: whole vectors of AVX-512, which
-# GCC takes on processors of AMD, make them slower.
+# Steps over contacts are loops over a few directions and velocities: whole vectors of AVX-512,
+# which GCC takes on processors of AMD, make them slower.
 _LOOPS = ("-O3", *(("-mprefer-vector-width=256",) if machine() in ("x86_64", "AMD64") else ()))
 
 
