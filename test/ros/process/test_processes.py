@@ -273,22 +273,43 @@ def test_demo_is_shown_in_the_browser_and_leaves_no_processes_when_interrupted(
     assert [pid for pid in nodes if Path(f"/proc/{pid}").exists()] == []
 
 
-@pytest.mark.slow
-def test_demo_whose_node_fails_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def five_bar_demo(out: Path, rate: float) -> demonstration.Demonstration:
     asked = Namespace(
         file="five_bar",
-        rate=1e9,
+        rate=rate,
         real_time_factor=1.0,
         start_on_tasks=False,
         view=None,
         record=False,
-        out=tmp_path,
-        duration=1.0,
+        out=out,
+        duration=0.1,
         tolerance=1.0,
     )
-    assert demonstration.Demonstration(asked, None).run() == 1
+    return demonstration.Demonstration(asked, None)
+
+
+@pytest.mark.slow
+def test_demo_whose_node_fails_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert five_bar_demo(tmp_path, rate=1e9).run() == 1
     said = capfd.readouterr().out.partition("simulator ended early")[2]
     assert "parameter rate" in said
+
+
+@pytest.mark.slow
+def test_demo_says_which_node_has_not_ended_in_order(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killing(NodeProcesses):
+        def stop(self, patience: float = 20.0) -> dict[str, int]:
+            self["simulator"].kill()
+            return super().stop(patience)
+
+    monkeypatch.setattr(demonstration, "NodeProcesses", Killing)
+    assert five_bar_demo(tmp_path, rate=100.0).run() == 1
+    said = capfd.readouterr().out
+    assert "constraints satisfied" in said
+    assert f"simulator ended with exit code {-signal.SIGKILL}" in said
+    assert "forward_dynamics ended" not in said
 
 
 @pytest.mark.slow

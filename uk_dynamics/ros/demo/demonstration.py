@@ -24,7 +24,7 @@ from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.ros.demo.motion_observer import LiveTable, MotionObserver
-from uk_dynamics.ros.process.node_processes import NodeProcesses, own_domain
+from uk_dynamics.ros.process.node_processes import STACK_LINES, NodeProcesses, own_domain
 from uk_dynamics.ros.process.run_node import make_executor
 from uk_dynamics.ros.topics.topic_recorder import TopicRecorder
 from uk_dynamics.simulation import Trajectory
@@ -129,7 +129,8 @@ class Demonstration:
             print(f"at the start: {sentence}")
         for node, code in exit_codes.items():
             if code:
-                print(f"{node} ended with exit code {code}:\n{processes.last_lines(node)}")
+                said = processes.last_lines(node, STACK_LINES)
+                print(f"{node} ended with exit code {code}:\n{said}")
         print(f"picture, numbers and logs: {directory}/")
         motion = directory / f"{name}.npz"
         shown = (self._asked.file, *(("--tasks", self._tasks_file) if self._tasks_file else ()))

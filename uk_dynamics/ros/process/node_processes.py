@@ -17,7 +17,7 @@ from pathlib import Path
 _PATIENCE = 20.0  # s until a process that does not end is aborted
 _LAST_PATIENCE = 5.0  # s until one that cannot even be aborted is killed
 _SHOWN_LINES = 5
-_STACK_LINES = 60  # of all threads
+STACK_LINES = 60  # of all threads
 DOMAINS = range(1, 102)
 
 
@@ -87,7 +87,7 @@ class NodeProcesses:
                 node for node, process in self._processes.items() if not _ends(process, deadline)
             ]
         if hung:
-            shown = (f"{node}:\n{self.last_lines(node, _STACK_LINES)}" for node in hung)
+            shown = (f"{node}:\n{self.last_lines(node, STACK_LINES)}" for node in hung)
             raise TimeoutError("\n".join((f"did not end within {patience:g} s:", *shown)))
         return {node: process.returncode for node, process in self._processes.items()}
 
