@@ -96,11 +96,22 @@ static void uk_cone_eliminate(uk_cone *c) {
   if (!c->sticks) uk_eliminate_rows(&c->basis, UK_CONE_RANK * uk_begin_rows(&c->basis));
 }
 
+/* Whether what is eliminated is about the derivative at the slopes there, in the same directions. */
+static int uk_cone_fits(const uk_cone *c) {
+  int fits = c->basis.n > 0;
+  for (int i = 0; i < UK_D * c->n && fits; ++i) {
+    const double *now = c->slopes + UK_D * i, *then = c->known + UK_D * i;
+    fits = (uk_largest(now, UK_D) == 0.0) == (uk_largest(then, UK_D) == 0.0);
+    for (int k = 0; k < UK_D; ++k) fits &= fabs(now[k] - then[k]) <= UK_CONE_NEAR;
+  }
+  return fits;
+}
+
 /* Newton's step from r, at the error there; directions of open contacts go to zero by themselves. Where contacts
  * share a load, the derivative is singular, and those that are closed take the step of least norm. */
 static void uk_cone_step(uk_cone *c) {
   const int N = UK_D * c->n;
-  if (!c->basis.n || memcmp(c->known, c->slopes, sizeof(double) * N * UK_D)) uk_cone_eliminate(c);
+  if (!uk_cone_fits(c)) uk_cone_eliminate(c);
   const int size = c->basis.n;
   double *const way = c->factors + 6 * size;
   for (int i = 0; i < N; ++i) c->change[i] = -c->left[i];
@@ -152,6 +163,7 @@ static int uk_cone_steps_from(uk_cone *c, double factor, double size, int whole)
     while (!whole && !(found < error) && part > UK_CONE_SHORTEST) found = uk_cone_try(c, part *= 0.5, size);
     if (part < 1.0 && !(found < error)) found = uk_cone_try(c, 1.0, size); /* a bend: over it */
     if (!isfinite(found)) return 1;
+    if (!(found < UK_CONE_KEPT * error)) c->basis.n = 0; /* no longer near enough */
     error = found;
     stalled = whole || error < UK_CONE_WORTH * least ? 0 : stalled + 1;
     if (error < least) least = error;

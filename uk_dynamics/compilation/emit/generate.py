@@ -116,7 +116,7 @@ def _over_contacts(mechanism: ResolvedMechanism) -> list[str]:
 def contacts(d: int) -> list[str]:
     """Steps over one-sided constraints of d directions, whose conditions are traced."""
     names = ["REACHED", "ADMITTED", "STALLED", "WORTH", "SHORTEST", "RANK", "SURE"]
-    names += ["FLOOR", "NEWTON_STEPS", "FULL_STEPS"]
+    names += ["FLOOR", "NEAR", "KEPT", "NEWTON_STEPS", "FULL_STEPS"]
     constants = {f"CONE_{name}": getattr(cone_problem, name) for name in names}
     alternating = "FIRST", "LATER", "MOST", "PENALTY", "LIGHTEST"
     constants |= {f"CONE_{name}": getattr(alternating_directions, name) for name in alternating}

@@ -45,6 +45,7 @@ RELAXATIONS = 1.6, 1.0
 ITERATIONS = tuple(int(50 * 1.6**k) for k in range(9))
 FACTORS = 1.0, 0.1, 10.0, 0.01  # of ρ: where Newton's method on one function stalls
 RANK = 1e-13  # of the largest row or singular value
+NEAR, KEPT = 0.03, 0.1  # C keeps a derivative of slopes so near, while a step leaves this part
 SURE = 1e-8  # part that each pivot keeps of its diagonal, where C factors what sticks
 _SOFTNESS = tuple(10.0 ** (-0.5 * k) for k in range(2, 26))  # of each contact's own response
 _FRICTION = tuple(0.05 * k for k in range(20))  # part of it
