@@ -44,8 +44,9 @@ accelerations with Pinocchio (constraintDynamics, lcaba), MuJoCo (mj_forward, mj
 default and stiff constraints), Drake (SAP) and Exudyn: the same mechanisms and states in the same
 run, time and accuracy. Before timing, mass matrix and bias forces of every other engine are
 compared with ours. Contact is measured beside MuJoCo, Drake and Newton (pip install newton:
-SolverKamino on the processor, whose first run compiles for some minutes). Engines that are not
-installed, or do not support a constraint, are skipped with a note.
+SolverKamino on the processor, whose first run compiles for some minutes); Siconos and the contact
+solvers of Pinocchio by programs in studies/measurements. Engines that are not installed, or do not
+support a constraint, are skipped with a note.
 
 examples:
   uk_dynamics benchmark                                     everything, takes some minutes
@@ -92,6 +93,10 @@ Simulations in other engines are neither projected nor stabilised beyond what th
 itself. Ladders are evaluated with forces, multipliers and status, which the other engines do not
 compute there; up to 60 velocities users get straight-line code instead. If other programs use the
 computer, compare only within one table.
+
+Contact is measured on request, by `uk_dynamics benchmark --parts contact`, beside MuJoCo, Drake and
+Newton; Siconos and the contact solvers of Pinocchio are measured by programs in
+`studies/measurements`. [Contact](contact.md#how-fast-how-sure) has the numbers of both.
 """
 
 
