@@ -13,8 +13,10 @@ from support.mechanism_builder import arm, joint, link, mechanism, shipped
 from support.mechanism_builder import pinned_arm as pinned
 from support.repository import ROOT
 
+from uk_dynamics import standing
 from uk_dynamics.checks.checklist import check, check_file
 from uk_dynamics.cli.main import main
+from uk_dynamics.cli.output.contacts import standing_lines
 from uk_dynamics.exceptions import AssemblyError, UndeterminedMotionError
 from uk_dynamics.mechanism.files.tasks_specification import TasksSpec
 from uk_dynamics.mechanism.resolution.state import State
@@ -509,6 +511,24 @@ def test_a_contact_that_a_loop_holds_as_well():
     assert "never opens or closes" in found.problem
     free = text.replace("link: base, xyz: [1, 0, 0]", "link: base, xyz: [1.2, 0, 0]")
     assert findings(four_bar(text=free), "redundancy") == []
+
+
+def test_places_of_boxes_that_touch_in_fewer_points():
+    """A face on a face has four of the eight points that there may be."""
+    shape = '<collision><geometry><box size="{0} {0} 0.2"/></geometry></collision></link>'
+    parts = link("base", 0.0).replace("/>", ">" + shape.format(1.0))
+    parts += link("box").replace("</link>", shape.format(0.2))
+    parts += joint("free", "base", "box", kind="floating")
+    boxes = mechanism(
+        parts,
+        "contacts:\n  stack: {parent: {link: base}, child: {link: box}, friction: 0.5,"
+        " surface: {type: collision}}\ninitial_guess: {free.z: 0.2}\n",
+    )
+    assert findings(boxes, "redundancy") == []
+    told = dict(standing_lines(standing(boxes, boxes.start())))
+    assert {name for name in told if name.startswith("stack.")} == {
+        f"stack.{k}" for k in (1, 2, 3, 4)
+    }
 
 
 def test_a_contact_with_its_own_body():

@@ -87,7 +87,8 @@ def doubled(subject: Subject) -> Iterator[Finding]:
     rows = mechanism.constraints.evaluate(workspace, state.t, state.q, state.v).A
     for one in mechanism.one_sided:
         row = rows[mechanism.constraints.slices[one.name].start]
-        if np.linalg.norm(row @ free) <= _HELD * np.linalg.norm(row):
+        size = np.linalg.norm(row)  # zero: a spare row of two bodies, or friction of a loop joint
+        if size > 0.0 and np.linalg.norm(row @ free) <= _HELD * size:
             yield Finding(
                 "redundancy",
                 "warning",

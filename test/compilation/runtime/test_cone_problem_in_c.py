@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from uk_dynamics.arrays import largest
 from uk_dynamics.compilation.build.compiler import FLAGS, find_compiler
 from uk_dynamics.compilation.emit.c_text import assemble, header, part
 from uk_dynamics.compilation.emit.constants import config
@@ -110,8 +111,11 @@ def test_random_problems_are_solved(solve: Solve) -> None:
         assert error(problem, found.forces) <= 1e-11
         assert found.error == pytest.approx(error(problem, found.forces), abs=1e-13)  # it is told
         same = solve_cone_problem(problem, start)
-        if not (found.fell_back or same.fell_back):  # where Newton's steps arrive they are the same
-            alike += abs(found.iterations - same.iterations) <= 1  # rounding may need one more
+        # where Newton's steps arrive they are the same, but for a few more of a derivative that is
+        # kept while it is near enough
+        if not (found.fell_back or same.fell_back):
+            same_motion = largest(found.motion - same.motion) <= 1e-10 * largest(problem.q)
+            alike += same_motion and found.iterations <= same.iterations + 4
             direct += 1
     assert alike > 0.9 * direct > 0.8 * 300  # rounding may also choose another way
     assert len(left) <= 3  # easier problems that become these ones are followed in Python alone

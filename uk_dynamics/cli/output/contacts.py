@@ -7,8 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from uk_dynamics import Standing
+from uk_dynamics.constraints.rows import HULL_CONSTANTS
 from uk_dynamics.mechanism.contact import Contact, Patch
 
+# m: bodies touch in fewer points than there may be
+_FAR = 0.5 * HULL_CONSTANTS["HULL_SPARE"]
 _ROUNDING = 1e-6  # of the normal force: less friction is the solver's
 
 
@@ -29,6 +32,8 @@ def contact_facts(contacts: Mapping[str, Contact]) -> dict[str, Any]:
 def contact_lines(contacts: Mapping[str, Contact]) -> Iterator[tuple[str, str]]:
     """A line per contact that touches or is open."""
     for name, one in contacts.items():
+        if one.gap > _FAR:
+            continue
         if not one.force[0] > 0.0:
             yield name, f"no force, {one.gap:.3g} m or rad open"
             continue

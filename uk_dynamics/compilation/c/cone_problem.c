@@ -96,13 +96,15 @@ static void uk_cone_eliminate(uk_cone *c) {
   if (!c->sticks) uk_eliminate_rows(&c->basis, UK_CONE_RANK * uk_begin_rows(&c->basis));
 }
 
-/* Whether what is eliminated is about the derivative at the slopes there, in the same directions. */
+/* Whether what is eliminated is the derivative at the slopes there, or about that, where that makes no difference to
+ * where steps end: contacts do not share loads. */
 static int uk_cone_fits(const uk_cone *c) {
+  const double near = c->sticks || c->basis.rank == c->basis.n ? UK_CONE_NEAR : 0.0;
   int fits = c->basis.n > 0;
   for (int i = 0; i < UK_D * c->n && fits; ++i) {
     const double *now = c->slopes + UK_D * i, *then = c->known + UK_D * i;
     fits = (uk_largest(now, UK_D) == 0.0) == (uk_largest(then, UK_D) == 0.0);
-    for (int k = 0; k < UK_D; ++k) fits &= fabs(now[k] - then[k]) <= UK_CONE_NEAR;
+    for (int k = 0; k < UK_D; ++k) fits &= fabs(now[k] - then[k]) <= near;
   }
   return fits;
 }
