@@ -229,6 +229,13 @@ def test_xacro_arguments_and_relative_paths(here, capsys):
     assert Mechanism.from_file(out).joint_names == ("right_j",)
 
 
+def test_one_link_is_a_machine_that_does_not_move(here, capfd):
+    assert main(["init", write(here / "own.urdf", link("body"))]) == 0
+    out, err = capfd.readouterr()
+    assert "DTRTRS" not in out + err  # LAPACK's own complaint of a system without unknowns
+    assert "mobility         0" in out
+
+
 def test_a_description_that_cannot_be_read_is_one_line(here, capsys):
     assert main(["init", "nowhere.urdf"]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -35,12 +35,16 @@ class DenseMass:
 
     def whiten(self, x: Array) -> Array:
         """L⁻¹ x."""
-        result: Array = dtrtrs(self.lower, x, 1)[0]
-        return result
+        return self._solved(x, 0)
 
     def unwhiten(self, x: Array) -> Array:
         """L⁻ᵀ x."""
-        result: Array = dtrtrs(self.lower, x, 1, 1)[0]
+        return self._solved(x, 1)
+
+    def _solved(self, x: Array, transposed: int) -> Array:
+        if not self.size:  # LAPACK refuses a matrix without rows, aloud
+            return np.array(x, dtype=float)
+        result: Array = dtrtrs(self.lower, x, 1, transposed)[0]
         return result
 
     def multiply_factor(self, x: Array) -> Array:
