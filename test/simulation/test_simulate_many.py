@@ -10,9 +10,10 @@ from uk_dynamics.constraints.references import ReferenceSample
 from uk_dynamics.control.delay_compensation import DelayCompensation
 from uk_dynamics.control.hold_and_gravity_compensation import Hold
 from uk_dynamics.control.servo import ServoController, ServoModes
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, SimulationError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.files import MechanismSpec, TasksSpec, find_file
+from uk_dynamics.mechanism.resolution import State
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import simulate, simulate_many
 
@@ -220,6 +221,22 @@ def test_what_does_not_fit_together_is_refused():
         simulate_many(mechanism, [state], 0.1, controllers=[one])
     with pytest.raises(InputError, match="controllers and a control period, or neither"):
         simulate_many(mechanism, [state], 0.1, control_period=PERIOD)
+
+
+def test_the_state_that_cannot_begin_is_named():
+    """Of those that nothing controls, and of those side by side."""
+    lift = joint("z", "base", "ball", kind="prismatic", axis="0 0 1")
+    floor = "contacts: {floor: {parent: {link: base}, child: {link: ball}}}"
+    ball = mechanism(link("base") + link("ball", 2.0) + lift, floor)
+    starts = [ball.state({"z": z}) for z in (0.1, -0.2, 0.3)]
+    with pytest.raises(SimulationError, match=r"states\[1\]: .*floor") as caught:
+        simulate_many(ball, starts, 0.1, backend="interpreted")
+    assert caught.value.time == 0.0
+    five_bar, state, controller = _runs("five_bar", "five_bar_sweep", 1.0, 1)[0]
+    broken = State(0.0, state.q, np.full_like(state.v, np.nan))
+    laws = [controller(), controller()]
+    with pytest.raises(InputError, match=r"states\[1\]: "):
+        simulate_many(five_bar, [state, broken], 0.1, controllers=laws, control_period=PERIOD)
 
 
 @pytest.mark.parametrize("method", [None, "moreau"])

@@ -5,6 +5,7 @@
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -29,7 +30,7 @@ from uk_dynamics.compilation.verification import (
     trials,
 )
 from uk_dynamics.core.integration import FIXED_METHODS
-from uk_dynamics.exceptions import InputError
+from uk_dynamics.exceptions import InputError, UkDynamicsError
 from uk_dynamics.mechanism import Tasks
 from uk_dynamics.mechanism.dynamics import (
     METHODS,
@@ -72,6 +73,17 @@ class _Motion(NamedTuple):
     plant: Plant
     recorder: Recorder
     start: State
+
+
+@contextmanager
+def _named(k: int, count: int) -> Iterator[None]:
+    """Let an error say of which of several states it is."""
+    try:
+        yield
+    except UkDynamicsError as error:
+        if count > 1:
+            error.args = (f"states[{k}]: {error}",)
+        raise
 
 
 def simulate_many(
@@ -120,7 +132,7 @@ def simulate_many(
         InputError: Numbers of mechanisms, states and controllers differ; controllers without a
             control period, or with ``gpu`` none; no GPU, or one does not
             move these; or as of :func:`simulate`.
-        SimulationError: As of :func:`simulate`.
+        SimulationError: As of :func:`simulate`. Of several, errors name the state.
         WrongLibraryError: With ``compiled`` and ``gpu``: what moves them in C answers otherwise
             than Python.
     """
@@ -137,18 +149,19 @@ def simulate_many(
         raise InputError("expected controllers and a control period, or neither of them")
 
     def alone(k: int) -> Trajectory:
-        return simulate(
-            each[k],
-            states[k],
-            duration,
-            controller=laws[k],
-            control_period=control_period,
-            delay=delay,
-            method=method,
-            step=step,
-            sample_period=sample_period,
-            backend=backend,
-        )
+        with _named(k, len(states)):
+            return simulate(
+                each[k],
+                states[k],
+                duration,
+                controller=laws[k],
+                control_period=control_period,
+                delay=delay,
+                method=method,
+                step=step,
+                sample_period=sample_period,
+                backend=backend,
+            )
 
     if len(states) < (1 if on_gpu else 2):
         return [alone(k) for k in range(len(states))]
@@ -169,7 +182,9 @@ def simulate_many(
     if len({state.t for state in states}) > 1:
         loops = "they start at different times"
     elif method in METHODS:
-        motions = [_prepared(*one, backend) for one in zip(each, states, controllers, strict=True)]
+        for k, one in enumerate(zip(each, states, controllers, strict=True)):
+            with _named(k, len(states)):
+                motions.append(_prepared(*one, backend))
         loops = _loops(motions, backend, on_gpu=on_gpu)
     if isinstance(loops, str):
         if on_gpu:
