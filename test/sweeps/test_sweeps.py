@@ -21,7 +21,7 @@ from support.waiting import wait_until
 
 from uk_dynamics import resources
 from uk_dynamics.cli.main import main
-from uk_dynamics.exceptions import InputError, MechanismFileError
+from uk_dynamics.exceptions import InputError, MechanismFileError, UnknownNameError
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation.simulate import simulate
 from uk_dynamics.sweeps.run import Store, local_workers, sweep, worth_compiling
@@ -109,6 +109,21 @@ def test_a_sweep_that_is_none_is_told(tmp_path, text, said):
     with pytest.raises(MechanismFileError) as caught:
         SweepSpec.from_file(declared(tmp_path, HEAD + text)).points()
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("contacts.fot.friction", 'no contact "fot"; did you mean "foot"?'),
+        ("constraints.pin.friction", 'no constraint "pin"; there is no constraint at all'),
+    ],
+)
+def test_a_name_that_the_mechanism_does_not_have_is_told_once(tmp_path, address, said):
+    text = HEAD.replace("five_bar", "landing_leg_contact")
+    text += f"vary: {{mechanism.{address}: [0.1, 0.2]}}\n"
+    with pytest.raises(UnknownNameError) as caught:
+        SweepSpec.from_file(declared(tmp_path, text)).points()
+    assert str(caught.value).endswith(f'vary."mechanism.{address}": {said}')
 
 
 def test_a_sweep_says_who_names_a_file_that_is_none(tmp_path):

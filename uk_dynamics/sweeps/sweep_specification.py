@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from uk_dynamics.exceptions import InputError, MechanismFileError, UkDynamicsError
+from uk_dynamics.exceptions import InputError, MechanismFileError, UkDynamicsError, expect_names
 from uk_dynamics.mechanism.files import (
     MechanismSpec,
     check_schema,
@@ -88,6 +88,8 @@ class SweepSpec:
             if section == "mechanism" and isinstance(value, float | int) and path in self._known:
                 parts["parameters"][path] = float(value)
                 continue
+            if section == "mechanism":
+                self._expect_entry(address, parts[section])
             try:
                 parts[section] = _with(parts[section], path.split("."), value)
             except KeyError as error:
@@ -100,6 +102,13 @@ class SweepSpec:
         content = json.dumps([parts, self.files, trajectory], sort_keys=True)
         key = hashlib.sha256(content.encode()).hexdigest()[:20]
         return Point(key=key, values=values, files=self.files, trajectory=trajectory, **parts)
+
+    def _expect_entry(self, address: str, mechanism: Mapping[str, Any]) -> None:
+        """Refuse a key of an entry that the mechanism file does not have: one key makes none."""
+        _, section, *names = address.split(".")
+        if section in ("constraints", "contacts", "forces") and len(names) > 1:
+            kind, place = section.removesuffix("s"), place_text(("vary", address))
+            expect_names(kind, names[:1], mechanism.get(section) or {}, file=self.file, place=place)
 
     @functools.cached_property
     def _known(self) -> frozenset[str]:
