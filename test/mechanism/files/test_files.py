@@ -428,6 +428,7 @@ def test_units_in_descriptions_and_messages_agree():
         ("restitution: 1.5", r"restitution: found 1\.5; give a number of at most 1"),
         ("friction: -0.1", r"friction: found -0\.1; give a number of at least 0"),
         ("surface: {radius: 1, facets: 6}", r'surface: unknown key "facets"; valid are: type'),
+        ("surface: {file: a.stl, type: mesh}", r'surface\.type: unknown "mesh"; valid are: sphere'),
         ("surface: {type: ball, radius: 1}", r'surface\.type: unknown "ball"; valid are: sphere'),
     ],
 )

@@ -97,11 +97,16 @@ class _Translator:
         self.schema, self.kind = schema, kind
 
     def rank(self, error: jsonschema.ValidationError, data: object) -> tuple[object, ...]:
-        """Order by place in the file; a misspelt key before the key that it leaves missing."""
+        """Order by place in the file; a misspelt key before the key that it leaves missing.
+
+        A type that is none comes before both: it decides which keys there are.
+        """
         order: list[int] = []
         for step in error.absolute_path:
             order.append(list(data).index(step) if isinstance(data, dict) else int(step))
             data = data[step]  # type: ignore[index]
+        if error.validator == "enum" and error.absolute_path[-1] == "type":
+            return tuple(order[:-1]), -1
         urgency = ("additionalProperties", "required", "type")
         keyword = str(error.validator)
         return tuple(order), urgency.index(keyword) if keyword in urgency else len(urgency)
