@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, SupportsFloat
 
 from uk_dynamics.did_you_mean import instead
 from uk_dynamics.escaping import one_line
@@ -103,6 +103,12 @@ def expect(place: str, found: object, kind: type, such: str) -> None:
     if not isinstance(found, kind):
         problem = f"expected a {kind.__name__}, such as {such}, found {type(found).__name__}"
         raise InputError(problem, place=place)
+
+
+def expect_not_negative(place: str, found: object) -> None:
+    """Refuse an argument that is no finite number of zero or more."""
+    if not (isinstance(found, SupportsFloat) and 0.0 <= float(found) < float("inf")):
+        raise InputError(f"expected a finite number >= 0, found {found!r:.40}", place=place)
 
 
 def expect_size(place: str, found: Any, size: int) -> None:

@@ -12,7 +12,7 @@ from support.repository import ROOT
 
 from uk_dynamics import Mechanism, forward_dynamics, inverse_dynamics, simulate, standing
 from uk_dynamics.core.contact import Mode
-from uk_dynamics.exceptions import StateError
+from uk_dynamics.exceptions import InputError, StateError
 from uk_dynamics.mechanism.resolution.state import State
 
 G = 9.81
@@ -176,6 +176,13 @@ def test_a_grip_squeezes_as_much_as_friction_needs():
     # where the block moves up along pads that stay, friction is against it, and nothing lifts it
     sliding = inverse_dynamics(machine, state, {"lift": 3.0, "left": 0.0, "right": 0.0})
     assert sliding.missing == pytest.approx({"lift": 3.0 + G}, abs=1e-6)
+
+
+@pytest.mark.parametrize("part", [-0.5, np.nan, np.inf, "a", None])
+def test_a_part_of_friction_that_is_none_is_refused(part):
+    machine = grip()
+    with pytest.raises(InputError, match=r"^friction_part: expected a finite number >= 0, found "):
+        inverse_dynamics(machine, machine.start(), [0.0] * 3, friction_part=part)
 
 
 def test_a_motor_that_is_too_weak_for_the_grip_is_named():

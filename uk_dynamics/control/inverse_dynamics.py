@@ -20,7 +20,7 @@ from uk_dynamics.control.friction_compensation import compensate_friction
 from uk_dynamics.core.equation import Solution
 from uk_dynamics.core.linalg import NEGLIGIBLE_ACCELERATION, coordinate_scale
 from uk_dynamics.core.servo import ServoSolution, motion_efforts
-from uk_dynamics.exceptions import InputError, StateError, expect
+from uk_dynamics.exceptions import StateError, expect, expect_not_negative
 from uk_dynamics.mechanism.contact import Contact, ContactReactions, Reactions
 from uk_dynamics.mechanism.dynamics import InterpretedDynamics
 from uk_dynamics.mechanism.resolution import (
@@ -139,8 +139,7 @@ def inverse_dynamics(
     """
     expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')
     expect("state", state, State, "mechanism.start()")
-    if not 0.0 <= friction_part < np.inf:
-        raise InputError(f"friction_part must be zero or positive, found {friction_part}")
+    expect_not_negative("friction_part", friction_part)
     actuators = mechanism.actuators
     contacts = ContactReactions(mechanism) if mechanism.one_sided else None
     if contacts is None:
