@@ -309,7 +309,7 @@ class Mechanism(KinematicMechanism):
 
         Raises:
             StateError: Wrong sizes, or numbers that are not finite.
-            InputError: A contact is inside its surface, or strikes it.
+            InputError: A contact is inside its surface, strikes it, or jams by friction (Painlevé).
         """
         require_finite(self.model, state)
         if not self.one_sided:

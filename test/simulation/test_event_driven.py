@@ -640,6 +640,8 @@ contacts:
         assert float(begins) == pytest.approx(4.0 / 3.0, abs=1e-3)
         assert float(off) == pytest.approx(90.0 - np.degrees(angle), abs=1e-2)
         assert min(moved) < 1e-12  # m/s
+        with pytest.raises(InputError, match=r"friction of tip leaves no motion.* deg off"):
+            rod.contacts(State(0.0, q, np.array([-5.0, 0.0, 0.0])))
 
 
 def test_what_opens_and_closes_in_turns_at_an_instant_is_too_much() -> None:

@@ -224,12 +224,9 @@ class EventDriven:
             touched.update(impact.struck)
         onset = contacts.onset(state, plant.inputs, base, leaving=leaving, sliding=sliding)
         for name, friction in onset.doubtful.items():
-            what = "several motions" if onset.solved else "no motion; an impact stops it"
-            lean = ContactPoints(plant.mechanism, contacts.features).lean(name, state.q)
-            begins = f": so from {friction:.4g} on"
-            if lean is not None:
-                begins += f", its normal {np.degrees(lean):.4g} deg off the centre of mass"
-            self.warn(f"friction of {name} leaves {what} (Painlevé's paradox)", state.t, begins)
+            points = ContactPoints(plant.mechanism, contacts.features)
+            what, begins = points.paradox(name, friction, state.q, several=onset.solved)
+            self.warn(what, state.t, begins)
         if onset.doubtful and not onset.solved:
             state, loss = contacts.stopped(state, plant.dynamics, plant.inputs, onset.doubtful)
             lost += loss

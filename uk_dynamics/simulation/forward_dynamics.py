@@ -24,7 +24,7 @@ def forward_dynamics(mechanism: Mechanism, state: State, tau: Values | None = No
 
     Raises:
         InputError: Unknown joints, wrong sizes or non-finite values; a contact that is inside its
-            surface, or strikes it.
+            surface, or strikes it, or whose friction leaves no motion (Painlevé).
         UndeterminedMotionError: Some motion has neither inertia nor constraint.
     """
     expect("mechanism", mechanism, Mechanism, 'Mechanism.from_file("five_bar")')

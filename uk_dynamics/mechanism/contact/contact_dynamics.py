@@ -24,6 +24,7 @@ from uk_dynamics.core.linalg import EXACTLY_DEPENDENT
 from uk_dynamics.exceptions import InputError, SimulationError
 from uk_dynamics.mechanism.contact.closed_contacts import CLOSE, ClosedContacts, Places
 from uk_dynamics.mechanism.contact.contact import SLOW, Contact
+from uk_dynamics.mechanism.contact.contact_points import ContactPoints
 from uk_dynamics.mechanism.contact.impulses import Pressing
 from uk_dynamics.mechanism.dynamics import Dynamics
 from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inputs, State
@@ -75,7 +76,8 @@ class ContactDynamics(ClosedContacts):
         """The inputs with what closes, sticks and slides in the motion that begins at a state.
 
         Raises:
-            InputError: A contact is inside its surface, or approaches it there: an impact.
+            InputError: A contact is inside its surface, or approaches it there: an impact; or
+                friction of one that slides leaves no motion (Painlevé).
         """
         places = self.places(state)
         inside = places.gap < -CLOSE * max(self._mechanism.size, 1.0)
@@ -89,7 +91,12 @@ class ContactDynamics(ClosedContacts):
                 place=self.names[k],
             )
         base = self.without(inputs.active or self._mechanism.hierarchy.initial)
-        return replace(inputs, active=self.onset(state, inputs, base).active)
+        onset = self.onset(state, inputs, base)
+        for name, friction in () if onset.solved else onset.doubtful.items():
+            points = ContactPoints(self._mechanism)
+            told = points.paradox(name, friction, state.q, several=False)
+            raise InputError("".join(told))
+        return replace(inputs, active=onset.active)
 
     def acting(
         self,

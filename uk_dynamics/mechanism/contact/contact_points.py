@@ -98,6 +98,14 @@ class ContactPoints:
         line = line + turned @ (body.center - fixed.translation)
         return float(np.arctan2(np.linalg.norm(np.cross(out, line)), out @ line))
 
+    def paradox(self, name: str, friction: float, q: Array, *, several: bool) -> tuple[str, str]:
+        """What friction of a sliding contact leaves, as a sentence; and from what friction on."""
+        what = "several motions" if several else "no motion; an impact stops it"
+        begins, lean = f": so from {friction:.4g} on", self.lean(name, q)
+        if lean is not None:
+            begins += f", its normal {np.degrees(lean):.4g} deg off the centre of mass"
+        return f"friction of {name} leaves {what} (Painlevé's paradox)", begins
+
 
 @dataclass(frozen=True, eq=False)
 class Patch:
