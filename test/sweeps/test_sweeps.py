@@ -115,6 +115,7 @@ def test_a_sweep_that_is_none_is_told(tmp_path, text, said):
     ("address", "said"),
     [
         ("contacts.fot.friction", 'no contact "fot"; did you mean "foot"?'),
+        ("actuators.kne.effort_limit", 'no actuator "kne"; did you mean "knee_motor"?'),
         ("constraints.pin.friction", 'no constraint "pin"; there is no constraint at all'),
     ],
 )

@@ -23,6 +23,8 @@ from uk_dynamics.mechanism.resolution import read_description
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.sweeps.distributions import check_values, combinations
 
+_ENTRIES = "actuators", "constraints", "contacts", "forces"  # each needs several keys
+
 
 @dataclass(frozen=True)
 class Point:
@@ -106,7 +108,7 @@ class SweepSpec:
     def _expect_entry(self, address: str, mechanism: Mapping[str, Any]) -> None:
         """Refuse a key of an entry that the mechanism file does not have: one key makes none."""
         _, section, *names = address.split(".")
-        if section in ("constraints", "contacts", "forces") and len(names) > 1:
+        if section in _ENTRIES and len(names) > 1:
             kind, place = section.removesuffix("s"), place_text(("vary", address))
             expect_names(kind, names[:1], mechanism.get(section) or {}, file=self.file, place=place)
 
