@@ -239,7 +239,11 @@ def test_a_height_field_is_that_of_mujoco(tmp_path):
         ' pos="0.2 0.1 0.5"/><body name="b" pos="0 0 2"><freejoint/><geom name="s" type="sphere"'
         ' size="0.02" mass="1"/></body></worldbody></mujoco>'
     )
-    machine = import_file(path, contacts=True).load()
+    found = import_file(path, contacts=True)
+    assert [one.reason for one in found.remarks if one.subject == "heights of g_s"] == [
+        "a smooth surface, which goes on straight beyond its border"
+    ]
+    machine = found.load()
     peer = mujoco.MjModel.from_xml_path(str(path))
     grid = 0.3 * peer.hfield_data.reshape(4, 5)
     contacts = ContactDynamics(machine)
