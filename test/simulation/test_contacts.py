@@ -225,6 +225,12 @@ def test_friction_that_is_rounding_is_not_drawn(landing: Trajectory) -> None:
     assert "friction of contacts" not in titles
 
 
+def test_gaps_that_are_rounding_are_a_note(landing: Trajectory) -> None:
+    shown = contents(replace(landing, contact_gaps=1e-12 * landing.contact_gaps))
+    assert "contact gaps" not in {panel.title for panel in shown.panels}
+    assert "contact gaps: 0 throughout" in shown.notes
+
+
 def boxed(shapes: str, contact: str) -> Mechanism:
     """A body whose URDF has collision shapes."""
     body = link("body", 2.0, 0.02).replace("</link>", f"{shapes}</link>")

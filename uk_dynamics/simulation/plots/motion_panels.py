@@ -156,8 +156,12 @@ def _contacts(trajectory: TrajectoryData, notes: list[str]) -> list[Panel]:
         if largest(one.friction) > NOISE * largest(one.normal)
     }
     states = {name: 1.0 * one.closed + one.sticks for name, one in touching.items()}
+    gaps = {name: one.gap for name, one in touching.items()}
+    if max(map(largest, gaps.values())) < NOISE:
+        notes.append("contact gaps: 0 throughout")
+        gaps = {}
     curves = (
-        ("contact gaps", "m or rad", {name: one.gap for name, one in touching.items()}),
+        ("contact gaps", "m or rad", gaps),
         ("normal forces", "N or N·m", {name: one.normal for name, one in touching.items()}),
         ("friction of contacts", "N", rubbing),
         ("contacts", "wide: sticks", states),
