@@ -29,7 +29,7 @@ L1, L2, G = 0.153, 0.306, 9.81
 CORNERS = [(x, z) for x in (-0.05, 0.05) for z in (-0.025, 0.025)]
 WALL = 0.026
 RATES = 150.0, -75.0, 0.0
-DURATION, SAMPLES = 0.02, 200
+DURATION, SAMPLES = 0.2, 2000
 PYTHON = os.environ.get("UK_DYNAMICS_SICONOS_PYTHON", "/usr/bin/python3")
 
 PLUGIN = f"""
