@@ -438,6 +438,12 @@ def test_mistakes_in_contacts_are_told_with_what_was_found_and_what_is_valid(ent
         MechanismSpec.from_text(f"schema: 1\ncontacts: {{sole: {contact}}}\n")
 
 
+def test_bodies_of_collision_shapes_stand_where_their_links_do() -> None:
+    pair = "{parent: {link: a, xyz: [1, 0, 0]}, child: {link: b}, surface: {type: collision}}"
+    with pytest.raises(MechanismFileError, match=r"contacts\.pair\.parent\.xyz: .*leave xyz out"):
+        MechanismSpec.from_text(f"schema: 1\ncontacts: {{pair: {pair}}}\n")
+
+
 def test_the_name_of_an_example_is_answered_with_its_path() -> None:
     with pytest.raises(MechanismFileError, match=r"an example, .*/plantigrade/plantigrade\.yaml"):
         MechanismSpec.from_file("plantigrade")

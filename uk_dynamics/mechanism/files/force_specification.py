@@ -151,6 +151,10 @@ class ContactSpec:
         if both and (other := [key for key in ("points", "radius", "length") if key in data]):
             problem = f"both bodies are those of their collision shapes; leave {other[0]} out"
             raise MechanismFileError(problem, place=other[0])
+        for role in ("parent", "child") if both else ():
+            if other := sorted(data[role].keys() - {"link"}):
+                problem = f"the body is that of the link, with its own place; leave {other[0]} out"
+                raise MechanismFileError(problem, place=f"{role}.{other[0]}")
         contact = cls(
             name,
             frames["parent"],
