@@ -499,6 +499,35 @@ def test_progress_ends_with_the_last_check():
     assert sum(parts) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize(
+    ("text", "name", "remedy"),
+    [
+        ("contacts: {f: {parent: {link: base}, child: {link: ball}}}", "f", "its z axis points"),
+        (
+            """
+constraints:
+  r: {type: rope, length: 0.1, one_sided: at_most, points: [{link: base}, {link: ball}]}
+""",
+            "r",
+            "lengthen it",
+        ),
+        (
+            "constraints: {d: {type: joint, joint: z, one_sided: at_least}}",
+            "d",
+            "whether at_least or at_most is meant",
+        ),
+    ],
+)
+def test_what_begins_inside_is_told_with_what_helps(text, name, remedy):
+    lift = joint("z", "base", "ball", kind="prismatic", axis="0 0 1")
+    machine = mechanism(
+        link("base") + link("ball", 2.0) + lift, f"initial_guess: {{z: -0.2}}\n{text}"
+    )
+    (found,) = (one for one in findings(machine, "limits") if "cannot begin" in one.problem)
+    assert found.subject == (name,)
+    assert remedy in found.remedy
+
+
 def test_a_contact_that_a_loop_holds_as_well():
     """A pin keeps the elbow on a circle, and a one-sided rod between the same points."""
     rod = (

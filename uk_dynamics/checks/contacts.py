@@ -15,6 +15,11 @@ from uk_dynamics.mechanism.resolution import State
 
 _FAR_OFF = 0.75 * np.pi  # rad: from there on half a turn is near
 _HELD = 1e-9  # part of a row that the loops leave
+_REMEDIES = {  # of what begins inside; of other kinds the last one
+    "contact": "see where its surface is, and of a plane which way its z axis points",
+    "rope": "lengthen it",
+    "": "see its numbers, and whether at_least or at_most is meant",
+}
 
 
 def inside(subject: Subject) -> Iterator[Finding]:
@@ -24,6 +29,7 @@ def inside(subject: Subject) -> Iterator[Finding]:
         return
     start = State(0.0, q, np.zeros(mechanism.model.nv))
     contacts = ContactDynamics(mechanism)
+    kinds = {one.name: one.kind for one in mechanism.constraints.constraints}
     deep: dict[str, list[tuple[float, str]]] = {}  # of each entry
     for name, gap in zip(contacts.names, contacts.places(start).gap.tolist(), strict=True):
         if gap < -CLOSE:
@@ -31,12 +37,13 @@ def inside(subject: Subject) -> Iterator[Finding]:
     for points in deep.values():
         most, name = max(points, key=lambda one: one[0])  # the first of those that are alike
         more = f", as do {len(points) - 1} more of its points" if len(points) > 1 else ""
+        remedy = _REMEDIES.get(kinds[name], _REMEDIES[""])
         yield Finding(
             "limits",
             "error",
             (name,),
             f"starts {most:g} m or rad inside{more}: simulations cannot begin there",
-            "choose another initial_guess, or see which way the z axis of its plane points",
+            f"choose another initial_guess, or {remedy}",
         )
 
 
