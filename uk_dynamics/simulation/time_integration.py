@@ -49,7 +49,7 @@ class Advance:
     evaluations: int = 0  # evaluations of the acceleration so far
     largest_projection: float = 0.0  # of the end of a step, in m, rad or their rates
     # called with what contacts, stops and ropes change, the time, and the kinetic energy lost, in
-    # J; NaN in fixed steps, which do not tell an impact from what else a step does
+    # J; in fixed steps all that impulses take in a step in which something strikes
     changed: Callable[[Mapping[str, bool], float, float], object] = lambda *_: None
     # called with a problem, its time, and details of it there
     warn: Callable[..., object] = lambda *_: None
@@ -180,7 +180,7 @@ class Advance:
         for stop in stops.tolist():
             steps = max(1, int(np.ceil((stop - state.t) / self.step - PART_OF_A_STEP)))
             state, active = contacts.advance(
-                state, stop, steps, plant.dynamics, plant.inputs, self.seen
+                state, stop, steps, plant.dynamics, plant.inputs, self.changed
             )
             plant.set_active(active)
             if problem := contacts.problem():
@@ -233,13 +233,9 @@ class Advance:
         plant = self.plant
         if plant.stepping is None or found.modes is None:
             return
-        active = plant.stepping.after(found, when, self.step, plant.active, self.seen)
+        active = plant.stepping.after(found, when, self.step, plant.active, self.changed)
         if active is not plant.active:
             plant.set_active(active)
-
-    def seen(self, t: float, before: frozenset[str], after: frozenset[str]) -> None:
-        """Tell of constraints that act since a time, in s, and those that no longer do."""
-        self.changed({name: name in after for name in sorted(before ^ after)}, t, np.nan)
 
     def _adaptive_in_c(self, state: State, stops: Array) -> Iterator[State]:
         when = np.append(state.t, stops)

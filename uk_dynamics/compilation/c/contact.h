@@ -37,6 +37,7 @@ typedef struct {
   double *slip;               /* (k, d - 1): velocities at its end, in the plane */
   double *before;             /* (k, 2 d - 1): both at the last instant */
   long long *mode;            /* (steps + 1, k): before the first step, and after each */
+  double *lost;               /* (steps, k): energy lost in it by those that strike, NaN of others; may be null */
   long long steps, done;      /* for which there is room; that were taken up to the last instant */
   long long taken;            /* since then, too */
   long long waits;            /* 1: motions stop at the first instant where modes are others, or some slide */

@@ -246,6 +246,25 @@ static void uk_contact_modes(uk_memory *m, uk_contacts *x, const double *rows, c
   }
 }
 
+/* Which strike in a step that turns velocities `before` into v, and what energy all its impulses take: what was open
+ * and approaches. Of moving inertia it is that of the middle. */
+static void uk_contact_strikes(const uk_contacts *x, const long long *mode, const double *rows, const double *before,
+                               const double *v, double *lost) {
+  int strikes = 0;
+  for (int k = 0; k < x->count; ++k) {
+    lost[k] = NAN;
+    if (mode[k] != UK_OPEN || x->load[2 * k + 1] > 0.0 || !(x->impulse[UK_D * k] > 0.0)) continue;
+    if (uk_dot(rows + UK_D * k * UK_NV, before, UK_NV) < -x->resting) lost[k] = 0.0, strikes = 1;
+  }
+  if (!strikes) return;
+  double all = 0.0;
+  for (int i = 0; i < UK_D * x->count; ++i)
+    if (x->impulse[i] != 0.0)
+      all -= 0.5 * x->impulse[i] * (uk_dot(rows + i * UK_NV, before, UK_NV) + uk_dot(rows + i * UK_NV, v, UK_NV));
+  for (int k = 0; k < x->count; ++k)
+    if (lost[k] == 0.0) lost[k] = all;
+}
+
 /* Rows that act besides those of one-sided constraints. */
 static void uk_contact_base(uk_memory *m, const double *active, const uk_contacts *x) {
   memcpy(m->active, active, sizeof(double) * UK_M);
@@ -403,6 +422,7 @@ static int uk_contact_step(uk_memory *m, const double *active, double *followed,
   }
   x->fell_back += fell_back;
   uk_contact_modes(m, x, rows, v, x->mode + (x->taken + 1) * x->count);
+  if (x->lost) uk_contact_strikes(x, mode, rows, m->v, v, x->lost + x->taken * x->count);
   for (int k = 0; k < x->count; ++k) gap[k] += 0.5 * h * uk_dot(rows + UK_D * k * UK_NV, v, UK_NV);
 #if UK_BALANCES
   uk_unstored(m->t, m->q, m->v UK_P, forces);

@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,8 +174,8 @@ class CompiledMotion:
         call.contacts = ctypes.addressof(self._contacts.call)
         found = self._go(*given, self._move, self._place, self._at)
         call.contacts, self._contacts.call.slip_out = None, None
-        modes, effort = self._contacts.modes, self._contacts.effort
-        return replace(found, modes=modes, slips=slips[: len(found.q)], contact_effort=effort)
+        told = self._contacts.told()
+        return replace(found, slips=slips[: len(found.q)], **told)
 
     def roll(self, contacts: ContactTables, trajectories: ctypes.Structure) -> None:
         """Move many states over contacts, as :meth:`act` has set it but for forces.
@@ -282,23 +283,25 @@ class _ContactCall:
         for name, value in tables._asdict().items():
             setattr(self.call, name, value.ctypes.data if isinstance(value, np.ndarray) else value)
         self._modes = np.zeros((0, count), dtype=np.int64)
+        self._lost = np.zeros((0, count))
 
     def begin(self, mode: NDArray[np.int64], steps: int, *, waits: bool) -> None:
         """Make room for so many steps."""
         call = self.call
         if len(self._modes) <= steps:
             self._modes = np.empty((steps + 1, len(mode)), dtype=np.int64)
+            self._lost = np.empty((steps, len(mode)))
         self._modes[0] = mode
         call.mode, call.steps, call.waits = self._modes.ctypes.data, steps, waits
+        call.lost = self._lost.ctypes.data
         call.done = call.taken = call.iterations = call.fell_back = 0
         call.error = 0.0
 
-    @property
-    def modes(self) -> NDArray[np.int64]:
-        """Before the first step, and after each up to the instant reached, fresh."""
-        return self._modes[: self.call.done + 1].copy()
-
-    @property
-    def effort(self) -> ContactEffort:
-        """What impulses of all steps since the beginning took."""
-        return ContactEffort(self.call.error, self.call.iterations, self.call.fell_back)
+    def told(self) -> dict[str, Any]:
+        """What a segment tells of the steps up to the instant reached, fresh."""
+        call = self.call
+        return {
+            "modes": self._modes[: call.done + 1].copy(),
+            "struck": self._lost[: call.done].copy(),
+            "contact_effort": ContactEffort(call.error, call.iterations, call.fell_back),
+        }

@@ -2,7 +2,7 @@
 
 """Contacts, stops, ropes and joints that stick over fixed steps, whatever happens within them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -30,6 +30,9 @@ from uk_dynamics.mechanism.resolution.state import ActiveConstraints, Array, Inp
 # is left of what it adds to; and what of the potential energy is rounding.
 BALANCE = {"PART": 0.5, "ROUNDING": 1e-14}
 
+# Is told of changes by name, a time in s, and the energy lost, in J.
+Seen = Callable[[Mapping[str, bool], float, float], object]
+
 
 class ContactStepping(ClosedContacts):
     """Moves a mechanism with contacts in fixed steps; not for threads."""
@@ -39,6 +42,8 @@ class ContactStepping(ClosedContacts):
         # what a step left of the conditions of its contacts, relative to their motion, if too much
         self._unsolved = 0.0
         self.effort = ContactEffort()  # of all steps so far
+        # energy lost in the last step, of those that struck in it; NaN of others, (k,)
+        self._struck = np.full(len(self.names), np.nan)
         self._in_c: tuple[Dynamics, Motion] | None = None
         self._no_efforts = np.zeros(len(mechanism.actuators))
         self._stuck = {one.sticking for one in self.one_sided}
@@ -51,7 +56,7 @@ class ContactStepping(ClosedContacts):
         steps: int,
         dynamics: Dynamics,
         inputs: Inputs,
-        seen: Callable[[float, frozenset[str], frozenset[str]], object] = lambda *_: None,
+        seen: Seen = lambda *_: None,
     ) -> tuple[State, ActiveConstraints]:
         """Steps of equal size, each as :meth:`step`; in C as far as it solves them.
 
@@ -61,8 +66,9 @@ class ContactStepping(ClosedContacts):
             steps: How many.
             dynamics: Evaluator of the mechanism.
             inputs: What acts, and what is closed before them.
-            seen: Is told of each step that changes the constraints that act: time in s, and the
-                names before and after it.
+            seen: Is told of each step in which contacts strike, or the constraints that act change:
+                whether these act after it, by name, its end in s, and what energy impulses took, in
+                J; zero where nothing strikes.
 
         Returns:
             As :meth:`step`.
@@ -90,8 +96,7 @@ class ContactStepping(ClosedContacts):
             before = active.names
             state, active = self.step(state, h, dynamics, replace(inputs, active=active))
             steps -= 1
-            if active.names != before:
-                seen(state.t, before, active.names)
+            self._tell(seen, state.t, before, active.names, self._struck)
         return State(end, state.q, state.v), active
 
     def begin(
@@ -135,7 +140,7 @@ class ContactStepping(ClosedContacts):
         when: Array,
         longest: float,
         active: ActiveConstraints,
-        seen: Callable[[float, frozenset[str], frozenset[str]], object] = lambda *_: None,
+        seen: Seen = lambda *_: None,
     ) -> ActiveConstraints:
         """What is closed, sticks and slides after a motion in C.
 
@@ -149,18 +154,28 @@ class ContactStepping(ClosedContacts):
         assert found.modes is not None
         self.effort = self.effort.plus(found.contact_effort)
         base, modes = self.without(active), found.modes
-        changed = np.flatnonzero((modes[1:] != modes[:-1]).any(axis=1)).tolist()
-        if changed:
+        changes = (modes[1:] != modes[:-1]).any(axis=1)
+        changed, told = changes.any(), changes | np.isfinite(found.struck).any(axis=1)
+        if told.any():
             instants = np.append(0, np.cumsum(steps_between(when, longest)))
             times = np.interp(np.arange(instants[-1] + 1), instants, when)
-            for k in changed:
-                before, since = (self._names(base, mode) for mode in modes[k : k + 2])
-                if since != before:  # a joint that goes on sliding is told as one that does not act
-                    seen(float(times[k + 1]), before, since)
+            for k in np.flatnonzero(told).tolist():
+                # a joint that goes on sliding is told as one that does not act
+                names = (self._names(base, mode) for mode in modes[k : k + 2])
+                self._tell(seen, float(times[k + 1]), *names, found.struck[k])
         if len(modes) == 1 or not (changed or base.sliding or SLIPS in modes[-1]):
             return active
         last = self._acting(base, modes[-1], self.tables.slip)
         return last if changed or last.sliding else active
+
+    def _tell(
+        self, seen: Seen, t: float, before: frozenset[str], after: frozenset[str], struck: Array
+    ) -> None:
+        strikes = np.flatnonzero(np.isfinite(struck)).tolist()
+        names = (before ^ after).union(self.names[k] for k in strikes)
+        if names:
+            lost = float(struck[strikes[0]]) if strikes else 0.0
+            seen({name: name in after for name in sorted(names)}, t, lost)
 
     def step(
         self, state: State, h: float, dynamics: Dynamics, inputs: Inputs
@@ -215,6 +230,12 @@ class ContactStepping(ClosedContacts):
         if not found.solved:
             self._unsolved = max(self._unsolved, found.error)
         rests = np.flatnonzero((found.motion[:, 0] <= RESTING) & (found.forces[:, 0] > 0.0))
+        # what was open and approaches strikes; all impulses of the step take energy then
+        speeds = (ready.jacobian @ state.v).reshape(found.motion.shape)
+        lost = 0.0 - 0.5 * float((found.forces * (speeds + found.motion)).sum())
+        struck = (found.forces[:, 0] > 0.0) & (speeds[:, 0] < -RESTING) & ~self._dry[closed]
+        self._struck[:] = np.nan
+        self._struck[[k for k in closed[struck] if self.names[k] not in before.names]] = lost
         part = replace(found, motion=found.motion[rests])
         active = self._modes(active, closed[rests], {}, part, RESTING)
         work = self._work(middle, v, h, inputs)

@@ -88,6 +88,8 @@ class MotionSegment:
     largest_projection: float = 0.0
     # of one-sided constraints before the first step and after each, (steps + 1, k)
     modes: NDArray[np.int64] | None = None
+    # energy lost in each of these steps, at those that strike in it; NaN of others, (steps, k)
+    struck: Array = field(default_factory=lambda: np.zeros((0, 0)))
     slips: Array = field(default_factory=lambda: np.zeros((0, 0, 0)))  # at samples, (K, k, d − 1)
     contact_effort: ContactEffort = field(default_factory=ContactEffort)
 

@@ -37,8 +37,8 @@ class Switching:
     Attributes:
         t: Time, in s.
         changes: On or off, by name of the constraint.
-        energy_lost: Kinetic energy dissipated by the jump of the velocities, in J; NaN where fixed
-            steps go over contacts, which do not tell it from what else a step does.
+        energy_lost: Kinetic energy dissipated by the jump of the velocities, in J; in steps of
+            ``moreau`` what all impulses take in a step in which something strikes. NaN: not known.
     """
 
     t: float
@@ -51,7 +51,7 @@ class Switching:
         for name, on in self.changes.items():
             contact = name.removesuffix(".sticking")
             if name in contacts:
-                struck = "bounces" if self.energy_lost > 0.0 else "opens"
+                struck = "bounces" if abs(self.energy_lost) > 0.0 else "opens"
                 words.append(f"{name} {'closes' if on else struck}")
             elif contact == name:
                 words.append(f"{name} {'on' if on else 'off'}")
