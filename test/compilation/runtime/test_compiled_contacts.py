@@ -119,24 +119,26 @@ def test_steps_are_those_of_the_interpreted_evaluator(
 def test_many_steps_in_a_call_are_those_one_by_one(leg: ukd.Mechanism) -> None:
     compiled = CompiledDynamics(leg)
     start, inputs = leg.start(), Inputs(stabilize=False)
-    changes: list[tuple[float, frozenset[str], frozenset[str]]] = []
+    told: tuple[list[Any], list[Any]] = ([], [])  # changes, times, and energy lost
     together, active = ContactStepping(leg).advance(
-        start, 0.4, 400, compiled, inputs, lambda *change: changes.append(change)
+        start, 0.4, 400, compiled, inputs, lambda *change: told[0].append(change)
     )
     one_by_one, state, same = ContactStepping(leg), start, leg.hierarchy.initial
     for k in range(400):
+        given, end = replace(inputs, active=same), 1e-3 * (k + 1)
         state, same = one_by_one.advance(
-            state, 1e-3 * (k + 1), 1, compiled, replace(inputs, active=same)
+            state, end, 1, compiled, given, lambda *change: told[1].append(change)
         )
     # ends of steps at 1e-3 k differ in the last bit
     np.testing.assert_allclose(together.q, state.q, rtol=0, atol=1e-10)
     assert active.names == same.names
-    assert changes
-    names = leg.hierarchy.initial.names
-    for _, before, after in changes:
-        assert before == names
-        names = after
+    names, changes = set(leg.hierarchy.initial.names), told[0]
+    for one, other in zip(*told, strict=True):
+        assert one[0] == other[0]
+        assert one[1:] == pytest.approx(other[1:], rel=0, abs=1e-10)
+        names = {name for name in names | one[0].keys() if one[0].get(name, True)}
     assert names == active.names
+    assert max(lost for _, _, lost in changes) > 0.1  # where the foot lands, in J
 
 
 def test_rows_act_as_they_are_told(leg: ukd.Mechanism) -> None:

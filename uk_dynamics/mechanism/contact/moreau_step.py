@@ -161,8 +161,8 @@ class ContactStepping(ClosedContacts):
             times = np.interp(np.arange(instants[-1] + 1), instants, when)
             for k in np.flatnonzero(told).tolist():
                 # a joint that goes on sliding is told as one that does not act
-                names = (self._names(base, mode) for mode in modes[k : k + 2])
-                self._tell(seen, float(times[k + 1]), *names, found.struck[k])
+                before, since = (self._names(base, mode) for mode in modes[k : k + 2])
+                self._tell(seen, float(times[k + 1]), before, since, found.struck[k])
         if len(modes) == 1 or not (changed or base.sliding or SLIPS in modes[-1]):
             return active
         last = self._acting(base, modes[-1], self.tables.slip)
@@ -231,6 +231,7 @@ class ContactStepping(ClosedContacts):
             self._unsolved = max(self._unsolved, found.error)
         rests = np.flatnonzero((found.motion[:, 0] <= RESTING) & (found.forces[:, 0] > 0.0))
         # what was open and approaches strikes; all impulses of the step take energy then
+        assert ready is not None
         speeds = (ready.jacobian @ state.v).reshape(found.motion.shape)
         lost = 0.0 - 0.5 * float((found.forces * (speeds + found.motion)).sum())
         struck = (found.forces[:, 0] > 0.0) & (speeds[:, 0] < -RESTING) & ~self._dry[closed]
