@@ -9,6 +9,7 @@ import pytest
 from support.mechanism_builder import joint, link, mechanism
 
 from uk_dynamics.compilation.build.compiler import find_compiler
+from uk_dynamics.mechanism.dynamics import Backend
 from uk_dynamics.mechanism_class import Mechanism
 from uk_dynamics.simulation import Trajectory, simulate
 
@@ -24,7 +25,7 @@ def ball(restitution: float, more: str = "") -> Mechanism:
     return mechanism(FALLS, f"{more}contacts: {{floor: {contact % restitution}}}")
 
 
-def bounced(restitution: float, span: float, backend: str, more: str = "") -> Trajectory:
+def bounced(restitution: float, span: float, backend: Backend, more: str = "") -> Trajectory:
     machine = ball(restitution, more)
     start = machine.state({"z": HEIGHT + 0.1})
     return simulate(machine, start, span, method="moreau", step=STEP, backend=backend)
@@ -32,7 +33,7 @@ def bounced(restitution: float, span: float, backend: str, more: str = "") -> Tr
 
 @pytest.mark.parametrize("law", ["newton", "poisson"])
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_bounces_are_those_of_the_closed_form(backend: str, law: str) -> None:
+def test_bounces_are_those_of_the_closed_form(backend: Backend, law: str) -> None:
     e, fall = 0.8, np.sqrt(2.0 * HEIGHT / G)
     found = bounced(e, 2.5, backend, f"solver: {{impacts: {law}}}\n").switchings
     flights = 2.0 * fall * e ** np.arange(1, len(found))
@@ -52,7 +53,7 @@ def test_bounces_are_those_of_the_closed_form(backend: str, law: str) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_what_has_come_to_rest_is_not_told(backend: str) -> None:
+def test_what_has_come_to_rest_is_not_told(backend: Backend) -> None:
     found = bounced(0.8, 5.0, backend)
     *_, last = found.switchings
     assert last.changes == {"floor": True}
