@@ -61,7 +61,7 @@ def test_steps_tell_of_sticking_once_and_of_no_energy(backend) -> None:
     (stop,) = found.switchings
     assert stop.changes == {"x.sticking": True}
     assert stop.t == pytest.approx(1.5 * MASS / 3.0, abs=2e-3)  # two steps
-    assert stop.energy_lost == 0.0  # nothing strikes
+    assert np.isnan(stop.energy_lost)
     slides = found.t < stop.t - 2e-3
     np.testing.assert_allclose(found.qdd[slides], -3.0 / MASS, rtol=1e-12)
     assert "dissipated" not in summary_table(summarize(found, conservative=False))

@@ -60,7 +60,7 @@ def test_what_has_come_to_rest_is_not_told(backend: Backend) -> None:
     rest = np.sqrt(2.0 * HEIGHT / G) * 1.8 / 0.2
     assert abs(last.t - rest) < 40 * STEP  # steps take flights of less than one for rest
     assert len(found.switchings) < 50
-    told = sum(one.energy_lost for one in found.switchings)
+    told = np.nansum([one.energy_lost for one in found.switchings])
     assert told == pytest.approx(MASS * G * HEIGHT, rel=1e-3)
 
 
@@ -87,13 +87,13 @@ def test_the_same_is_told_of_steps_in_c() -> None:
     assert len(here.switchings) > 5
     for one, other in zip(here.switchings, there.switchings, strict=True):
         assert one.t == pytest.approx(other.t, abs=1e-12)
-        assert one.energy_lost == pytest.approx(other.energy_lost, rel=0, abs=1e-10)
+        assert one.energy_lost == pytest.approx(other.energy_lost, rel=0, abs=1e-10, nan_ok=True)
     left = here.energy[0] - here.energy[-1]
-    told = sum(one.energy_lost for one in here.switchings)
+    told = np.nansum([one.energy_lost for one in here.switchings])
     # it comes to rest by impacts; what touches without approaching takes some, too
     assert told == pytest.approx(left, rel=0.01)
     exact = simulate(rod, start, 1.5, method="DOP853").switchings
     first = next(one for one in exact if one.energy_lost)
-    mine = next(one for one in here.switchings if one.energy_lost)
+    mine = next(one for one in here.switchings if one.energy_lost > 0.0)
     assert abs(mine.t - first.t) <= STEP
     assert mine.energy_lost == pytest.approx(first.energy_lost, rel=0.02)

@@ -49,7 +49,7 @@ class Advance:
     evaluations: int = 0  # evaluations of the acceleration so far
     largest_projection: float = 0.0  # of the end of a step, in m, rad or their rates
     # called with what contacts, stops and ropes change, the time, and the kinetic energy lost, in
-    # J; in fixed steps all that impulses take in a step in which something strikes
+    # J; in fixed steps what impulses take where something strikes, else NaN
     changed: Callable[[Mapping[str, bool], float, float], object] = lambda *_: None
     # called with a problem, its time, and details of it there
     warn: Callable[..., object] = lambda *_: None

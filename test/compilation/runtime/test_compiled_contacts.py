@@ -135,10 +135,10 @@ def test_many_steps_in_a_call_are_those_one_by_one(leg: ukd.Mechanism) -> None:
     names, changes = set(leg.hierarchy.initial.names), told[0]
     for one, other in zip(*told, strict=True):
         assert one[0] == other[0]
-        assert one[1:] == pytest.approx(other[1:], rel=0, abs=1e-10)
+        assert one[1:] == pytest.approx(other[1:], rel=0, abs=1e-10, nan_ok=True)
         names = {name for name in names | one[0].keys() if one[0].get(name, True)}
     assert names == active.names
-    assert max(lost for _, _, lost in changes) > 0.1  # where the foot lands, in J
+    assert np.nanmax([lost for _, _, lost in changes]) > 0.1  # where the foot lands, in J
 
 
 def test_rows_act_as_they_are_told(leg: ukd.Mechanism) -> None:

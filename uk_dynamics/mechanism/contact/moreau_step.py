@@ -68,7 +68,7 @@ class ContactStepping(ClosedContacts):
             inputs: What acts, and what is closed before them.
             seen: Is told of each step in which contacts strike, or the constraints that act change:
                 whether these act after it, by name, its end in s, and what energy impulses took, in
-                J; zero where nothing strikes.
+                J; NaN where nothing strikes.
 
         Returns:
             As :meth:`step`.
@@ -174,7 +174,7 @@ class ContactStepping(ClosedContacts):
         strikes = np.flatnonzero(np.isfinite(struck)).tolist()
         names = (before ^ after).union(self.names[k] for k in strikes)
         if names:
-            lost = float(struck[strikes[0]]) if strikes else 0.0
+            lost = float(struck[strikes[0]]) if strikes else np.nan
             seen({name: name in after for name in sorted(names)}, t, lost)
 
     def step(

@@ -38,7 +38,7 @@ class Switching:
         t: Time, in s.
         changes: On or off, by name of the constraint.
         energy_lost: Kinetic energy dissipated by the jump of the velocities, in J; in steps of
-            ``moreau`` what all impulses take in a step in which something strikes. NaN: not known.
+            ``moreau`` what all impulses take in one in which something strikes, NaN in others.
     """
 
     t: float
