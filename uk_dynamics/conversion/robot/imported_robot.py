@@ -104,7 +104,8 @@ class ImportedRobot(Remarks):
         """Add one of a kind under a name like the given one."""
         section: dict[str, Data] = getattr(self, f"{kind}s")
         section[self._named(name, section, kind)] = data
-        if kind == "contact" and data.get("surface", {}).get("type") == "height_field":
+        surface = data.get("surface")
+        if isinstance(surface, dict) and surface.get("type") == "height_field":
             reason = "a smooth surface, which goes on straight beyond its border"
             self.changed(f"heights of {name}", reason)
 
