@@ -187,7 +187,7 @@ def _mujoco(mechanism: Mechanism, steps: int) -> _Run:
             mujoco.mj_step(model, data, _CHUNK)
             taken = time.process_time() - begin
             if any(warning.number for warning in data.warning):
-                break  # it has begun anew
+                break  # it has been reset
             spent.append(taken)
             see(State(start.t + data.time, *coordinates.here(data.qpos, data.qvel)))
         return spent, 0.0

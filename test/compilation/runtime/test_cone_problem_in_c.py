@@ -121,6 +121,20 @@ def test_random_problems_are_solved(solve: Solve) -> None:
     assert len(left) <= 3  # easier problems that become these ones are followed in Python alone
 
 
+def test_what_sticks_is_solved_in_one_step(solve: Solve) -> None:
+    """Where nothing slides the conditions are W r = −q, which Newton's method solves at once."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(12, 18))
+    forces = np.column_stack((np.ones(4), rng.uniform(-0.1, 0.1, (4, 2))))
+    W = rows @ rows.T
+    problem = ConeProblem(W, -W @ forces.ravel(), np.full(4, 0.8))
+    found = solve(problem, forces + rng.uniform(-0.01, 0.01, (4, 3)))
+    assert found is not None
+    assert found.iterations == 1
+    # the condition of W is below 1e3
+    np.testing.assert_allclose(found.forces, forces, rtol=0, atol=1e-11)
+
+
 def test_newton_steps_that_stall_go_on_from_alternating_directions(solve: Solve) -> None:
     """Two feet of a leg that stick, which turns easily about the line between them."""
     upper = [
